@@ -387,6 +387,14 @@ TEST_CASE("permute_along: what is no permutation is named, on all ranks") {
                     ("permute_along: along axis 'rows' lie " + ranks +
                      " ranks, and the table has 9 entries" + end)
                         .c_str());
+  const auto many = dm::detail::checked_permutation<rows>([](index_t i) { return 99 - i; }, 100, 1);
+  CHECK(many.to == 98);
+  CHECK(many.from == 98);
+  CHECK(many.any_moves);
+  CHECK_THROWS_WITH(
+      (void)dm::detail::checked_permutation<rows>([](index_t i) { return i % 70; }, 100, 0),
+      "permute_along: along axis 'rows' the blocks at 0 and 70 are both sent to 0; each of the "
+      "coordinates 0..99 must be named once");
   if (g.ranks() == 1) return;
   CHECK_THROWS_WITH(
       (void)dm::permute_along<rows>(a, [](index_t) { return 0; }),

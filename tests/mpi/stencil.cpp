@@ -118,7 +118,7 @@ TEST_CASE("stencil in one dim and in three") {
 
 TEST_CASE("stencil_exchange: a stencil, and halos around its result") {
   for (const boundary ends : {boundary::zero, boundary::periodic})
-    for_each_case<plane, unevenly, p, q>({{5, 6}, {8, 3}}, [ends](auto v, const array& a) {
+    for_each_case<plane, unevenly, p, q>({{5, 6}, {8, 3}, {3, 40}}, [ends](auto v, const array& a) {
       const auto u = dimesh::halo_exchange<1, q>(dimesh::halo_exchange<2, p>(v, ends), ends);
       census::reset();
       const auto y = dimesh::stencil_exchange(laplace{}, ends, u);

@@ -191,7 +191,7 @@ constexpr void give_memory(const operation& op, tensor_core& y, operands x, cons
   } else if (op.facts->aliases >= 0) {
     y.memory = x[op.facts->aliases].memory;
   } else if (slot != nullptr && *slot) {
-    y.memory = *slot;
+    if (slot != &y.memory) y.memory = *slot;
   } else {
     y.memory = y.fresh_memory();
   }

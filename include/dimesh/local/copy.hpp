@@ -147,6 +147,14 @@ inline bool arrange(box& b) {
   return false;
 }
 
+/// A box with its dims in that order.
+struct arranged_box : box {
+  bool in_tiles;
+
+  arranged_box(int dims, const index_t* n, const index_t* from_stride, const index_t* to_stride)
+      : box(dims, n, from_stride, to_stride), in_tiles(arrange(*this)) {}
+};
+
 /// One element of a box for itself: what a device does.
 template <class Run, class T> struct box_element {
   box b;
@@ -165,15 +173,13 @@ template <class Run, class T> struct box_element {
 };
 
 template <class Run, class Space, class T>
-void move_box(int rank, const index_t* extent, const T* src, const index_t* src_stride, T* dst,
-              const index_t* dst_stride) {
+void move_box(const arranged_box& b, const T* src, T* dst) {
   const dimesh::detail::writes_memory kernel;
-  box b(rank, extent, src_stride, dst_stride);
   if constexpr (!runs_on_host<Space>)
     if (!moves_to_host<Space>())
       return each_for_itself<Space>(b.size, box_element<Run, T>{b, src, dst});
   const int p = b.rank - 2, q = b.rank - 1;
-  if (arrange(b)) {
+  if (b.in_tiles) {
     walk_box(b, 0, p, src, dst, [&b, p, q](const T* x, T* y) {
       move_across<Run>(b.extent[p], b.extent[q], x, b.from[q], y, b.to[p]);
     });
@@ -185,18 +191,33 @@ void move_box(int rank, const index_t* extent, const T* src, const index_t* src_
 
 }  // namespace detail
 
+/// How a box moves from one array to another, for whoever moves it again: extents and strides as of
+/// copy_box.
+using box_move = detail::arranged_box;
+
+/// dst[box] = src[box]
+template <class T, class Space = default_space>
+void copy_box(const box_move& b, const T* src, T* dst) {
+  detail::move_box<detail::assign_run, Space>(b, src, dst);
+}
+/// dst[box] += src[box]
+template <class T, class Space = default_space>
+void add_box(const box_move& b, const T* src, T* dst) {
+  detail::move_box<detail::add_run, Space>(b, src, dst);
+}
+
 /// dst[box] = src[box], a box of `extent` in both arrays.
 template <class T, class Space = default_space>
 void copy_box(int rank, const index_t* extent, const T* src, const index_t* src_stride, T* dst,
               const index_t* dst_stride) {
-  detail::move_box<detail::assign_run, Space>(rank, extent, src, src_stride, dst, dst_stride);
+  copy_box<T, Space>(box_move(rank, extent, src_stride, dst_stride), src, dst);
 }
 
 /// dst[box] += src[box]
 template <class T, class Space = default_space>
 void add_box(int rank, const index_t* extent, const T* src, const index_t* src_stride, T* dst,
              const index_t* dst_stride) {
-  detail::move_box<detail::add_run, Space>(rank, extent, src, src_stride, dst, dst_stride);
+  add_box<T, Space>(box_move(rank, extent, src_stride, dst_stride), src, dst);
 }
 
 /// dst = src[box], dst contiguous and row-major.
@@ -244,10 +265,8 @@ template <class T> struct fill_element {
 
 /// dst[box] = value
 template <class T, class Space = default_space>
-void fill_box(int rank, const index_t* extent, T value, T* dst, const index_t* dst_stride) {
+void fill_box(const detail::box& b, T value, T* dst) {
   const dimesh::detail::writes_memory kernel;
-  const index_t still[max_dims] = {};
-  const detail::box b(rank, extent, still, dst_stride);
   if constexpr (!detail::runs_on_host<Space>)
     if (!detail::moves_to_host<Space>())
       return detail::each_for_itself<Space>(b.size, detail::fill_element<T>{b, value, dst});
@@ -259,6 +278,11 @@ void fill_box(int rank, const index_t* extent, T value, T* dst, const index_t* d
     else
       for (index_t i = 0; i < b.extent[q]; ++i) y[i * b.to[q]] = value;
   });
+}
+template <class T, class Space = default_space>
+void fill_box(int rank, const index_t* extent, T value, T* dst, const index_t* dst_stride) {
+  const index_t still[max_dims] = {};
+  fill_box<T, Space>(detail::box(rank, extent, still, dst_stride), value, dst);
 }
 
 }  // namespace dimesh::local

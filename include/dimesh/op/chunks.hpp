@@ -33,8 +33,8 @@ template <class T> struct chunk_op {
     return same_dim(dim, part) ? count : dynamic;
   }
   void fill(results y, operands x) const {
-    move_region<false, T>(stored_region<const T>(x[0]).part(d, begin, count),
-                          stored_region<T>(y[0]));
+    copy_part(x[0].data<const T>(), stored_array(x[0]).part(d, begin, count), y[0].data<T>(),
+              stored_array(y[0]));
   }
   constexpr void cost(tally& t, results y, operands) const { t.compute(0, 2 * y[0].bytes()); }
   static constexpr bool needs(int, unsigned) { return false; }
@@ -56,8 +56,8 @@ template <class T> struct chunk_back_op {
   }
   void fill(results y, operands x) const {
     zero_bytes(y[0].memory.data(), y[0].bytes());
-    move_region<false, T>(stored_region<const T>(x[0]),
-                          stored_region<T>(y[0]).part(d, begin, x[0].extent(d)));
+    copy_part(x[0].data<const T>(), stored_array(x[0]), y[0].data<T>(),
+              stored_array(y[0]).part(d, begin, x[0].extent(d)));
   }
   constexpr void cost(tally& t, results y, operands x) const {
     t.compute(0, y[0].bytes() + 2 * x[0].bytes());
@@ -79,10 +79,11 @@ template <class T> struct join_chunks_op {
     return same_dim(dim, whole) ? extent : dynamic;
   }
   void fill(results y, operands x) const {
-    const region<T> all = stored_region<T>(y[0]);
+    const array_box all = stored_array(y[0]);
     index_t begin = 0;
     for (int k = 0; k < x.count(); begin += x[k++].extent(d))
-      move_region<false, T>(stored_region<const T>(x[k]), all.part(d, begin, x[k].extent(d)));
+      copy_part(x[k].data<const T>(), stored_array(x[k]), y[0].data<T>(),
+                all.part(d, begin, x[k].extent(d)));
   }
   constexpr void cost(tally& t, results y, operands) const { t.compute(0, 2 * y[0].bytes()); }
   static constexpr bool needs(int, unsigned) { return false; }

@@ -39,11 +39,10 @@ struct halo_stages {
 
   /// An array (with halos along all of D...) as stage i sees it: those of later dims are not there
   /// yet.
-  template <class T> region<T> at_stage(region<T> all, int i) const {
+  array_box at_stage(array_box all, int i) const {
     for (int later = i + 1; later < count; ++later) all = all.within(dims[later], width[later]);
     return all;
   }
-  template <class T> region<T> interior(const region<T>& all) const { return at_stage(all, -1); }
 
   /// The stages in short, of the dims that a tensor has: what a plan depends on besides its layout.
   plan_hints hints(bool back) const {
@@ -67,73 +66,68 @@ struct halo_stages {
   }
 };
 
-/// The messages of each stage, for tensors that have the halos.
+/// The messages of each stage, for tensors that have the halos, and all copies.
 struct halo_plan : move_plan {
   struct one_stage : window_moves {
-    index_t before = 0, behind = 0;  // places at either end of the array that leave the dim
+    std::vector<moved_box> outside;  // what of the array lies beyond the ends of the dim
+    // Do others want the first elements of the block, or the last ones, or a far end of the dim?
+    bool gives_low = false, gives_high = false;
     using window_moves::window_moves;
   };
   halo_stages stages;
   std::vector<one_stage> at;
+  moved_box inside;  // a tensor without the halos, to its place in the array; back: from there
 
   halo_plan(const tensor_core& y, const tensor_core&, const plan_hints& with);
   static const halo_plan& of(const tensor_core& y, const halo_stages& s, bool back);
 
-  /// The stages up to the last one that waits for other ranks.
-  int stages_that_wait() const;
-  /// Fills the halos of `all`, stored like the tensor, whose interior is there.
-  template <class T> void fill(const region<T>& all) const {
-    for (int i = 0; i < stages.count; ++i) {
-      zero_ends(i, all);
-      move_windows<false, T>(moves(i), inner(all, i), stages.at_stage(all, i), "halo_exchange");
+  /// The first stage that waits for other ranks; `stages.count` where none does.
+  int first_that_waits() const;
+  /// Fills the halos of an array that is stored like the tensor, whose interior is there.
+  template <class T> void fill(T* all) const {
+    for (const one_stage& s : at) {
+      zero_ends(s, all);
+      move_windows<false, T>(s, all, all, "halo_exchange");
     }
   }
-  /// Adds what the halos of `all` hold to the elements that they are copies of.
-  template <class T> void fold(const region<T>& all) const {
-    for (int i = stages.count - 1; i >= 0; --i)
-      move_windows<true, T>(moves(i), stages.at_stage(all, i), inner(all, i), "halo_exchange");
+  /// Adds what the halos of an array hold to the elements that they are copies of.
+  template <class T> void fold(T* all) const {
+    for (std::size_t i = at.size(); i-- > 0;)
+      move_windows<true, T>(at[i], all, all, "halo_exchange");
   }
   /// Takes tags for all stages and begins the first one: the others follow as messages arrive.
-  template <class T> void start(const region<T>& all, flight& f) const {
+  template <class T> void start(T* all, flight& f) const {
     f.plan = shared_from_this();
     for (int i = 0; i < stages.count; ++i)
       f.tags[i] = window_tag(moves(i), "halo_exchange", collective::wire_of<T>);
     f.land = [](flight& g, tensor_core& y) {
       const auto& p = static_cast<const halo_plan&>(*g.plan);
-      const region<T> here = stored_region<T>(y);
-      unpack_windows<false>(p.moves(g.stage), static_cast<const T*>(g.in.data()),
-                            p.stages.at_stage(here, g.stage));
+      unpack_windows<false>(p.moves(g.stage), static_cast<const T*>(g.in.data()), y.data<T>());
       ++g.stage;
-      return p.go_on(here, g);
+      return p.go_on(y.data<T>(), g);
     };
     f.landed = go_on(all, f);
   }
 
  private:
-  const window_moves& moves(int i) const { return at[static_cast<std::size_t>(i)]; }
-  template <class T> region<T> inner(const region<T>& all, int i) const {
-    return stages.at_stage(all, i).within(stages.dims[i], stages.width[i]);
-  }
+  const one_stage& moves(int i) const { return at[static_cast<std::size_t>(i)]; }
   /// Stages that wait for nobody are made at once. True: that was the last.
-  template <class T> bool go_on(const region<T>& all, flight& f) const {
+  template <class T> bool go_on(T* all, flight& f) const {
     const running call(watcher, "halo_exchange");  // also where another one's end starts it
     const in_part begins(watcher, event_part::start);
     for (; f.stage < stages.count; ++f.stage) {
-      zero_ends(f.stage, all);
-      start_windows<T>(moves(f.stage), inner(all, f.stage), stages.at_stage(all, f.stage),
-                       "halo_exchange", f.tags[f.stage], f);
+      zero_ends(moves(f.stage), all);
+      start_windows<T>(moves(f.stage), all, all, "halo_exchange", f.tags[f.stage], f);
       if (moves(f.stage).over != nullptr) return false;
     }
     return true;
   }
+  static halo_stages stages_of_hints(const tensor_core& y, const plan_hints& with);
+  static moved_box inside_of(const array_box& block, bool back);
   void add(const tensor_core& y, int i, bool back);
   /// Zeros where the window leaves the dim.
-  template <class T> void zero_ends(int i, const region<T>& all) const {
-    const one_stage& s = at[static_cast<std::size_t>(i)];
-    const int d = stages.dims[i];
-    const region<T> y = stages.at_stage(all, i);
-    if (s.before > 0) zero_region(y.part(d, 0, s.before));
-    if (s.behind > 0) zero_region(y.part(d, y.extent[d] - s.behind, s.behind));
+  template <class T> static void zero_ends(const one_stage& s, T* all) {
+    for (const moved_box& b : s.outside) local::fill_box(b.how, T{}, all + b.to);
   }
 };
 
@@ -142,40 +136,52 @@ DIMESH_OUTLINE inline const halo_plan& halo_plan::of(const tensor_core& y, const
                                                      bool back) {
   return plan_of<halo_plan>(y, y, s.hints(back));
 }
-DIMESH_OUTLINE inline halo_plan::halo_plan(const tensor_core& y, const tensor_core&,
-                                           const plan_hints& with)
-    : stages{static_cast<boundary>(with[2] >> 1)} {
+DIMESH_OUTLINE inline halo_stages halo_plan::stages_of_hints(const tensor_core& y,
+                                                             const plan_hints& with) {
+  halo_stages s{static_cast<boundary>(with[2] >> 1)};
   for (index_t i = 0; i < with[1]; ++i) {
     const auto d = static_cast<int>(with[0] >> 4 * (with[1] - 1 - i) & 15);
-    stages.add(d, y.layout().halo[d]);
+    s.add(d, y.layout().halo[d]);
   }
+  return s;
+}
+DIMESH_OUTLINE inline moved_box halo_plan::inside_of(const array_box& block, bool back) {
+  return back ? moved_box(block, block.dense()) : moved_box(block.dense(), block);
+}
+DIMESH_OUTLINE inline halo_plan::halo_plan(const tensor_core& y, const tensor_core&,
+                                           const plan_hints& with)
+    : stages(stages_of_hints(y, with)),
+      inside(inside_of(stages.at_stage(stored_array(y), -1), (with[2] & 1) != 0)) {
   for (int i = 0; i < stages.count; ++i) add(y, i, (with[2] & 1) != 0);
 }
 #endif
 #if DIMESH_COMPILED != 1
-DIMESH_OUTLINE inline int halo_plan::stages_that_wait() const {
-  int n = stages.count;
-  while (n > 0 && moves(n - 1).over == nullptr) --n;
-  return n;
+DIMESH_OUTLINE inline int halo_plan::first_that_waits() const {
+  int i = 0;
+  while (i < stages.count && moves(i).over == nullptr) ++i;
+  return i;
 }
 DIMESH_OUTLINE inline void halo_plan::add(const tensor_core& y, int i, bool back) {
   const int d = stages.dims[i];
   const index_t w = stages.width[i];
   const cut_dim dim(placement_of(y), y.layout(), d, stages.ends);
-  index_t across = 1;
-  for (int e = 0; e < y.rank(); ++e) {
-    index_t n = y.local(e);
-    for (int later = i + 1; later < stages.count; ++later)
-      n -= stages.dims[later] == e ? 2 * stages.width[later] : 0;
-    across *= e == d ? 1 : n;
-  }
-  one_stage& s = at.emplace_back(*y.grid, dim, window{0, w}, across, back);
-  if (stages.ends != boundary::zero && dim.extent() != 0) return;
   const block mine = dim.of(dim.me());
+  const array_box all = stages.at_stage(stored_array(y), i);
+  one_stage& s = at.emplace_back(*y.grid, dim, window{0, w}, all.within(d, w), all, back);
+  std::erase_if(s.kept, [](const moved_box& b) { return b.from == b.to; });  // where they are
+  for (index_t r = 0; r < dim.ranks(); ++r)
+    dim.for_each_piece(mine, dim.of(r), {0, w}, [&](index_t own, index_t place, index_t count) {
+      if (r == dim.me() && place == own + w) return;
+      s.gives_low = s.gives_low || own < w;
+      s.gives_high = s.gives_high || own + count > mine.length - w;
+    });
+  if (stages.ends != boundary::zero && dim.extent() != 0) return;
   const index_t n = mine.length + 2 * w;
   const auto clamped = [n](index_t k) { return k < 0 ? 0 : k < n ? k : n; };
-  s.before = clamped(w - mine.offset);
-  s.behind = clamped(mine.offset + mine.length + w - dim.extent());
+  const index_t before = clamped(w - mine.offset);
+  const index_t behind = clamped(mine.offset + mine.length + w - dim.extent());
+  for (const array_box& b : {all.part(d, 0, before), all.part(d, n - behind, behind)})
+    if (b.size() > 0) s.outside.emplace_back(b, b);
 }
 #endif
 
@@ -187,14 +193,14 @@ template <class T> struct halo_exchange_op {
   halo_stages stages;
 
   void fill(results y, operands x) const {
-    const auto all = stored_region<T>(y[0]);
-    move_region<false, T>(stored_region<const T>(x[0]), stages.interior(all));
-    halo_plan::of(y[0], stages, false).fill(all);
+    const halo_plan& p = halo_plan::of(y[0], stages, false);
+    p.inside.move<false>(x[0].data<const T>(), y[0].data<T>());
+    p.fill(y[0].data<T>());
   }
   void start(results y, operands x, flight& f) const {
-    const auto all = stored_region<T>(y[0]);
-    move_region<false, T>(stored_region<const T>(x[0]), stages.interior(all));
-    halo_plan::of(y[0], stages, false).start(all, f);
+    const halo_plan& p = halo_plan::of(y[0], stages, false);
+    p.inside.move<false>(x[0].data<const T>(), y[0].data<T>());
+    p.start(y[0].data<T>(), f);
   }
   constexpr void cost(tally& t, results y, operands x) const {
     stages.cost(t, placement_of(x[0]), x[0].layout(), y[0], false);
@@ -212,10 +218,10 @@ template <class T> struct halo_back_op {
   void fill(results y, operands x) const {
     const storage sums = storage::acquire(static_cast<std::size_t>(x[0].bytes()));
     copy_bytes(sums.data(), x[0].memory.data(), x[0].bytes());
-    auto all = stored_region<T>(x[0]);
-    all.data = static_cast<T*>(sums.data());
-    halo_plan::of(x[0], stages, true).fold(all);
-    move_region<false, T>(stages.interior(all), stored_region<T>(y[0]));
+    T* const all = static_cast<T*>(sums.data());
+    const halo_plan& p = halo_plan::of(x[0], stages, true);
+    p.fold(all);
+    p.inside.move<false>(static_cast<const T*>(all), y[0].data<T>());
   }
   constexpr void cost(tally& t, results y, operands x) const {
     stages.cost(t, placement_of(x[0]), y[0].layout(), x[0], true);

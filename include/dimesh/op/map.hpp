@@ -164,15 +164,23 @@ template <class X>
 concept GivenUp = Tensor<X> && !std::is_reference_v<X> && !std::is_const_v<X> && !is_tracked<X> &&
                   !is_probe<X> && !is_poison<X>;
 
-/// map_legal where the result is what `gone` is, in the memory of `gone` if nobody else holds it.
+/// map_legal where the result is what `gone` is: written over `gone` if nobody else holds its
+/// memory.
 template <class F, class X0, class... X>
 constexpr X0 map_onto(const F& f, X0& gone, const X&... x) {
   using T = value_of<X0>;
-  const map_op<F, T, T, value_of<X>...> op{f, call_of<F>()};
+  using op = map_op<F, T, T, value_of<X>...>;
+  const op it{f, call_of<F>()};
   tensor_core& c = core_of(gone);
-  const bool here = !c.is_shape && c.memory.alone() && !c.memory.lent_to_write();
+  const bool shapes = c.is_shape || (core_of(x).is_shape || ...);
+  if (!shapes && c.memory.alone() && !c.memory.lent_to_write()) {
+    const tensor_core* in[] = {&c, &core_of(x)...};
+    bound<op, 0, recorded_mask<op, X0, X...>()>::run(it, c, nullptr, in, 1 + sizeof...(X),
+                                                     &c.memory, nullptr);
+    return std::move(gone);
+  }
   c.live = live_bytes{};  // of a shape: its bytes are the result's from here on
-  X0 y = apply_on_cores(list<spec_of<X0>>{}, nullptr, op, here ? &c.memory : nullptr, gone, x...);
+  X0 y = apply_on_cores(list<spec_of<X0>>{}, nullptr, it, nullptr, gone, x...);
   const X0 end = std::move(gone);
   return y;
 }

@@ -9,6 +9,7 @@
 // Blocks are equal, or ragged: then each takes its length along (op/parts/permute_ragged.hpp).
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -90,37 +91,46 @@ template <class Perm> constexpr index_t sent_to(const Perm& perm, index_t i) {
   else
     return static_cast<index_t>(perm[static_cast<std::size_t>(i)]);
 }
-template <class Perm> constexpr bool is_moving(const Perm& perm, index_t size) {
-  for (index_t i = 0; i < size; ++i)
-    if (sent_to(perm, i) != i) return true;
-  return false;
-}
 template <class A> [[noreturn]] void refuse_permutation(const std::string& what, index_t size) {
   throw error("permute_along: along axis " + quoted<A>() + " " + what +
               "; each of the coordinates 0.." + std::to_string(size - 1) + " must be named once");
 }
-/// Who sends to coordinate `me`. Throws where the permutation is none.
+/// Where the block at a coordinate goes, whose comes, and does any block move at all?
+struct seat_in_permutation {
+  index_t to = 0, from = 0;
+  bool any_moves = false;
+};
+/// Of coordinate `me`. Throws where the permutation is none.
 template <class A, class Perm>
-constexpr index_t checked_permutation(const Perm& perm, index_t size, index_t me) {
+constexpr seat_in_permutation checked_permutation(const Perm& perm, index_t size, index_t me) {
   if constexpr (requires { perm.size(); })
     if (static_cast<index_t>(perm.size()) != size)
       refuse_permutation<A>("lie " + std::to_string(size) + " ranks, and the table has " +
                                 std::to_string(perm.size()) + " entries",
                             size);
-  std::vector<index_t> from(static_cast<std::size_t>(size), index_t{-1});
+  // A bit for each coordinate that gets a block; few of them need no memory.
+  std::uint64_t few = 0;
+  std::vector<std::uint64_t> many(size > 64 ? static_cast<std::size_t>(size + 63) / 64 : 0);
+  seat_in_permutation seat;
   for (index_t i = 0; i < size; ++i) {
     const index_t to = sent_to(perm, i);
     if (to < 0 || to >= size)
       refuse_permutation<A>(
           "the block at " + std::to_string(i) + " is sent to " + std::to_string(to), size);
-    index_t& sender = from[static_cast<std::size_t>(to)];
-    if (sender >= 0)
-      refuse_permutation<A>("the blocks at " + std::to_string(sender) + " and " +
+    std::uint64_t& gets = many.empty() ? few : many[static_cast<std::size_t>(to) / 64];
+    if (gets >> (to & 63) & 1u) {
+      index_t before = 0;
+      while (sent_to(perm, before) != to) ++before;
+      refuse_permutation<A>("the blocks at " + std::to_string(before) + " and " +
                                 std::to_string(i) + " are both sent to " + std::to_string(to),
                             size);
-    sender = i;
+    }
+    gets |= std::uint64_t{1} << (to & 63);
+    if (i == me) seat.to = to;
+    if (to == me) seat.from = i;
+    seat.any_moves = seat.any_moves || to != i;
   }
-  return from[static_cast<std::size_t>(me)];
+  return seat;
 }
 /// Blocks that no table of cuts describes have one length, to change places: all ranks see alike
 /// whether they have.
@@ -181,20 +191,21 @@ constexpr auto permute_along(const X& x, const Perm& perm) {
     const detail::tensor_core& core = detail::core_of(x);
     if (!core.is_shape) detail::require_grid("permute_along", core);
     const index_t me = core.is_shape ? 0 : core.grid->coords()[a];
-    const index_t size = core.sizes()[a], from = detail::checked_permutation<A>(perm, size, me);
-    const index_t to = detail::sent_to(perm, me);
-    const bool sends = core.is_shape ? to != me : detail::is_moving(perm, size);
+    const index_t size = core.sizes()[a];
+    const auto seat = detail::checked_permutation<A>(perm, size, me);
+    const bool sends = core.is_shape ? seat.to != me : seat.any_moves;
     if constexpr (detail::may_be_ragged<A, X>())
       if (const int d = core.layout().axis[a].dim; d >= 0 && core.layout().ragged[d])
         return detail::apply_rule<rule, value_of<X>>(
             detail::permute_ragged_op<value_of<X>>{
-                a, static_cast<int>(to), static_cast<int>(from), sends, detail::far_grid::of(core),
+                a, static_cast<int>(seat.to), static_cast<int>(seat.from), sends,
+                detail::far_grid::of(core),
                 detail::permuted_cuts(core, a, detail::permutation_table(perm, size)), x.once()},
             x);
     detail::require_equal_blocks<A>(core, a);
     return detail::apply_rule<rule, value_of<X>>(
-        detail::permute_along_op<value_of<X>>{a, static_cast<int>(to), static_cast<int>(from),
-                                              sends},
+        detail::permute_along_op<value_of<X>>{a, static_cast<int>(seat.to),
+                                              static_cast<int>(seat.from), sends},
         x);
   }
 }

@@ -27,8 +27,8 @@ struct shift_plan : move_plan, window_moves {
 
  private:
   shift_plan(const tensor_core& x, const cut_dim& dim, index_t by)
-      : window_moves(*x.grid, dim, shift_window(by, dim.ends, dim.extent()),
-                     x.local(dim.d) > 0 ? x.elements() / x.local(dim.d) : 0, false) {}
+      : window_moves(*x.grid, dim, shift_window(by, dim.ends, dim.extent()), stored_array(x),
+                     stored_array(x), false) {}
 };
 
 /// Elements T, along dim d.
@@ -48,18 +48,17 @@ template <class T> struct shift_op {
   }
   void fill(results y, operands x) const {
     if (ends == boundary::zero) zero_bytes(y[0].memory.data(), y[0].bytes());
-    move_windows<false, T>(plan(x[0]), stored_region<const T>(x[0]), stored_region<T>(y[0]),
-                           "shift");
+    move_windows<false>(plan(x[0]), x[0].data<const T>(), y[0].data<T>(), "shift");
   }
   void start(results y, operands x, flight& f) const {
     const shift_plan& p = plan(x[0]);
     if (ends == boundary::zero) zero_bytes(y[0].memory.data(), y[0].bytes());
     f.plan = p.shared_from_this();
-    start_windows<T>(p, stored_region<const T>(x[0]), stored_region<T>(y[0]), "shift",
-                     window_tag(p, "shift", collective::wire_of<T>), f);
+    start_windows(p, x[0].data<const T>(), y[0].data<T>(), "shift",
+                  window_tag(p, "shift", collective::wire_of<T>), f);
     f.land = [](flight& g, tensor_core& to) {
       unpack_windows<false>(static_cast<const shift_plan&>(*g.plan),
-                            static_cast<const T*>(g.in.data()), stored_region<T>(to));
+                            static_cast<const T*>(g.in.data()), to.data<T>());
       return true;
     };
   }

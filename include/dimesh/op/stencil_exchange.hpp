@@ -31,28 +31,30 @@ template <class Op, class R> struct stencil_exchange_op {
 
   void fill(results y, operands x) const {
     const halo_plan& p = halo_plan::of(y[0], stages_of(y[0], ends), false);
-    const region<R> all = stored_region<R>(y[0]);
-    if (beside && p.stages_that_wait() > 0) return fill_beside(p, all, y, x);
+    if (beside && p.first_that_waits() < p.stages.count) return fill_beside(p, y, x);
     op.fill(y, x);
-    p.fill(all);
+    p.fill(y[0].data<R>());
   }
-  /// Edges first; while these travel, what lies between them.
-  void fill_beside(const halo_plan& p, const region<R>& all, results y, operands x) const {
+  /// First the edges that go to others until a stage waits for them; while these travel, the rest.
+  void fill_beside(const halo_plan& p, results y, operands x) const {
     point_box rest(y[0]);
-    for (int i = 0; i < p.stages_that_wait(); ++i) {
+    for (int i = 0; i <= p.first_that_waits(); ++i) {
       const int d = p.stages.dims[i];
       const index_t w = p.stages.width[i];
+      const auto& stage = p.at[static_cast<std::size_t>(i)];
       point_box low = rest, high = rest;
       low.end[d] = std::min(rest.begin[d] + w, rest.end[d]);
-      high.begin[d] = std::max(rest.end[d] - w, low.end[d]);
-      op.fill_at(y, x, low);
-      op.fill_at(y, x, high);
-      rest.begin[d] = low.end[d];
-      rest.end[d] = high.begin[d];
+      high.begin[d] = std::max(rest.end[d] - w, stage.gives_low ? low.end[d] : rest.begin[d]);
+      if (stage.gives_low) op.fill_at(y, x, low);
+      if (stage.gives_high) op.fill_at(y, x, high);
+      // Whole rows take less than rows without their ends, as long as these are short.
+      if (d == rest.last() && 16 * w <= rest.extent(d)) continue;
+      if (stage.gives_low) rest.begin[d] = low.end[d];
+      if (stage.gives_high) rest.end[d] = high.begin[d];
     }
     const flight_owner f(flight::fresh());
     f->result = y[0].memory;
-    p.start(all, *f);
+    p.start(y[0].data<R>(), *f);
     op.fill_at(y, x, rest);
     f->axes = 0;  // the messages have been reported
     f->finish(y[0]);
@@ -110,7 +112,8 @@ struct stencil_exchange_fault<U, X...> {
 
 /// What lies beyond the ends of dims, and when halos travel: after the result has been computed, or
 /// beside its interior. The values are the same. What pays depends on the MPI library and on the
-/// blocks: edges that are columns are computed slowly (benchmarks/started.cpp).
+/// blocks: edges that are columns are computed point by point, and those of long rows once more with
+/// the interior (benchmarks/stencil.cpp).
 struct halo_way {
   boundary ends = boundary::zero;
   bool beside_interior = false;

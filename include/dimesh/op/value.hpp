@@ -58,7 +58,7 @@ template <Operand X> [[nodiscard]] constexpr auto value(const X& x) {
   } else {
     detail::check<detail::value_rule>("value", x);
     detail::require_grid("value", detail::core_of(x));
-    Kokkos::fence();
+    if constexpr (!detail::hosts_only) Kokkos::fence();
     const detail::in_space here(detail::core_of(x).facts->space);
     return detail::get_element(x.data());
   }

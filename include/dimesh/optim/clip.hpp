@@ -61,7 +61,7 @@ template <class T> [[gnu::noinline]] double sum_of_squares(const T* x, index_t n
   auto* const at = static_cast<double*>(sum.data());
   local::map_reduce_over(local::plus{}, local::loops<2>{1, {n}, {{0}, {1}}}, square_in_double{}, at,
                          x);
-  Kokkos::fence();
+  if constexpr (!hosts_only) Kokkos::fence();
   return get_element(at);
 }
 

@@ -55,6 +55,18 @@ template <class T> void check(const list& extent, const list& from, const list& 
   got = dst;
   dimesh::local::fill_box(rank, extent.data(), T(3), got.data(), to.data());
   CHECK(got == filled);
+  const dimesh::local::box_move again(rank, extent.data(), from.data(), to.data());
+  for (int turn = 0; turn < 2; ++turn) {
+    got = dst;
+    dimesh::local::copy_box(again, src.data(), got.data());
+    CHECK(got == copied);
+    got = dst;
+    dimesh::local::add_box(again, src.data(), got.data());
+    CHECK(got == added);
+    got = dst;
+    dimesh::local::fill_box(again, T(3), got.data());
+    CHECK(got == filled);
+  }
 }
 
 void check_all(const list& extent, const list& from, const list& to) {

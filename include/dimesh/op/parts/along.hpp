@@ -88,16 +88,12 @@ constexpr void count_windows(tally& t, const cut_dim& dim, const window& w, inde
 }
 
 /// A box in a larger array.
-template <class T> struct region {
-  T* data = nullptr;  // its first element
+struct array_box {
+  index_t first = 0;  // the place of its first element
   int rank = 0;
   index_t extent[max_dims]{}, stride[max_dims]{};
 
-  index_t size() const {
-    index_t n = 1;
-    for (int d = 0; d < rank; ++d) n *= extent[d];
-    return n;
-  }
+  index_t size() const { return across(-1); }
   /// Elements at one place of dim d.
   index_t across(int d) const {
     index_t n = 1;
@@ -105,95 +101,93 @@ template <class T> struct region {
     return n;
   }
   /// Without `n` places at either end of dim d.
-  region within(int d, index_t n) const {
-    region r = *this;
-    r.data += n * stride[d];
-    r.extent[d] -= 2 * n;
-    return r;
-  }
+  array_box within(int d, index_t n) const { return part(d, n, extent[d] - 2 * n); }
   /// Places from `begin` on, `count` of them, of dim d.
-  region part(int d, index_t begin, index_t count) const {
-    region r = *this;
-    r.data += begin * stride[d];
-    r.extent[d] = count;
-    return r;
+  array_box part(int d, index_t begin, index_t count) const {
+    array_box b = *this;
+    b.first += begin * stride[d];
+    b.extent[d] = count;
+    return b;
   }
-  template <class U>
-    requires(std::is_same_v<U, const T> && !std::is_const_v<T>)
-  operator region<U>() const {
-    region<const T> r;
-    r.data = data;
-    r.rank = rank;
-    for (int d = 0; d < rank; ++d) r.extent[d] = extent[d], r.stride[d] = stride[d];
-    return r;
+  /// As many elements one after another, from place `at` on.
+  array_box dense(index_t at = 0) const {
+    array_box b = *this;
+    b.first = at;
+    local::row_major_strides(rank, b.extent, b.stride);
+    return b;
   }
 };
 
 /// All that a rank stores of a tensor.
-template <class T> region<T> stored_region(const tensor_core& x) {
-  region<T> r{x.data<T>(), x.rank()};
-  index_t n = 1;
-  for (int d = x.rank() - 1; d >= 0; --d) {
-    r.stride[d] = n;
-    r.extent[d] = x.local(d);
-    n *= r.extent[d];
+inline array_box stored_array(const tensor_core& x) {
+  array_box b;
+  b.rank = x.rank();
+  for (int d = 0; d < b.rank; ++d) b.extent[d] = x.local(d);
+  return b.dense();
+}
+
+/// y[to] = x[from], boxes of the same extents.
+template <class T> void copy_part(const T* x, const array_box& from, T* y, const array_box& to) {
+  local::copy_box(from.rank, from.extent, x + from.first, from.stride, y + to.first, to.stride);
+}
+
+/// A box that moves again and again: where it begins in either array, and how it goes.
+struct moved_box {
+  index_t from, to;
+  local::box_move how;
+
+  moved_box(const array_box& x, const array_box& y)
+      : from(x.first), to(y.first), how(x.rank, x.extent, x.stride, y.stride) {}
+  /// From x to y, or is added there.
+  template <bool Add, class T> void move(const T* x, T* y) const {
+    if constexpr (Add)
+      local::add_box(how, x + from, y + to);
+    else
+      local::copy_box(how, x + from, y + to);
   }
-  return r;
-}
+};
 
-template <class T, Tensor X> region<T> stored_region(const X& x) {
-  return stored_region<T>(core_of(x));
-}
-
-/// Copies (or adds) one region to another of the same extents; a region to itself: nothing.
-template <bool Add, class T> void move_region(const region<const T>& x, const region<T>& y) {
-  if (x.data == y.data) return;
-  if constexpr (Add)
-    local::add_box(x.rank, x.extent, x.data, x.stride, y.data, y.stride);
-  else
-    local::copy_box(x.rank, x.extent, x.data, x.stride, y.data, y.stride);
-}
-template <class T> void zero_region(const region<T>& y) {
-  if (y.size() > 0) local::fill_box(y.rank, y.extent, T{}, y.data, y.stride);
-}
-
-/// Who has which piece of whose window: of this rank.
+/// Who has which piece of whose window, and where it lies: of this rank.
 struct window_moves {
-  /// Where a run of places of the dim lies in the owner's block and in the window.
-  struct piece {
-    index_t own, place, count;
-  };
   const communicator* over = nullptr;  // null: there is nobody to talk to
-  int d = 0;
-  std::vector<piece> kept;  // of the own window
+  std::vector<moved_box> kept;  // of the own window
   std::vector<collective::message> sends, receives;
-  std::vector<piece> out, in;  // what these consist of, in their order
+  std::vector<moved_box> out, in;  // what these consist of, to and from buffers
   index_t sent = 0, received = 0;
 
   window_moves() = default;
-  /// Windows are filled from blocks; back: emptied into them. across: elements at one place of the
-  /// dim.
-  window_moves(const grid_state& grid, const cut_dim& dim, const window& w, index_t across,
-               bool back);
+  /// Windows are filled from blocks; back: emptied into them. Given where this rank's lie, in
+  /// arrays that may be one.
+  window_moves(const grid_state& grid, const cut_dim& dim, const window& w, const array_box& blocks,
+               const array_box& windows, bool back);
 
  private:
   static void add(std::vector<collective::message>& list, index_t& total, index_t rank,
                   index_t count);
+  static void add(std::vector<moved_box>& list, const array_box& from, const array_box& to);
 };
 
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline window_moves::window_moves(const grid_state& grid, const cut_dim& dim,
-                                                 const window& w, index_t across, bool back)
-    : d(dim.d) {
-  const index_t me = dim.me();
+                                                 const window& w, const array_box& blocks,
+                                                 const array_box& windows, bool back) {
+  const index_t me = dim.me(), across = blocks.across(dim.d);
   const block mine = dim.of(me);
-  const auto add_to = [](std::vector<piece>& all) {
-    return
-        [&all](index_t own, index_t place, index_t count) { all.push_back({own, place, count}); };
-  };
-  dim.for_each_piece(mine, mine, w, add_to(kept));
+  dim.for_each_piece(mine, mine, w, [&](index_t own, index_t place, index_t count) {
+    const array_box here = blocks.part(dim.d, own, count), seen = windows.part(dim.d, place, count);
+    back ? add(kept, seen, here) : add(kept, here, seen);
+  });
   if (dim.talk == 0) return;
   over = &grid.along(dim.talk);
+  index_t packed = 0, unpacked = 0;
+  const auto send_part = [&](const array_box& b) {
+    add(out, b, b.dense(packed));
+    packed += b.size();
+  };
+  const auto receive_part = [&](const array_box& b) {
+    add(in, b.dense(unpacked), b);
+    unpacked += b.size();
+  };
   for (index_t r = 0; r < dim.ranks(); ++r) {
     if (r == me) continue;
     const block theirs = dim.of(r);
@@ -201,14 +195,14 @@ DIMESH_OUTLINE inline window_moves::window_moves(const grid_state& grid, const c
                   taken = dim.elements(theirs, mine, w) * across;
     add(sends, sent, r, back ? taken : given);
     add(receives, received, r, back ? given : taken);
-  }
-  for (const auto& m : sends) {
-    const block theirs = dim.of(m.peer);
-    dim.for_each_piece(back ? theirs : mine, back ? mine : theirs, w, add_to(out));
-  }
-  for (const auto& m : receives) {
-    const block theirs = dim.of(m.peer);
-    dim.for_each_piece(back ? mine : theirs, back ? theirs : mine, w, add_to(in));
+    dim.for_each_piece(mine, theirs, w, [&](index_t own, index_t, index_t count) {
+      const array_box here = blocks.part(dim.d, own, count);
+      back ? receive_part(here) : send_part(here);
+    });
+    dim.for_each_piece(theirs, mine, w, [&](index_t, index_t place, index_t count) {
+      const array_box seen = windows.part(dim.d, place, count);
+      back ? send_part(seen) : receive_part(seen);
+    });
   }
 }
 #endif
@@ -218,62 +212,41 @@ DIMESH_OUTLINE inline void window_moves::add(std::vector<collective::message>& l
   if (count > 0) list.push_back({static_cast<int>(rank), {total, count}});
   total += count;
 }
+DIMESH_OUTLINE inline void window_moves::add(std::vector<moved_box>& list, const array_box& from,
+                                             const array_box& to) {
+  if (from.size() > 0) list.emplace_back(from, to);
+}
 #endif
 
-/// The pieces of the own window.
-template <bool Back, class T>
-void move_kept(const window_moves& m, const region<const T>& x, const region<T>& y) {
-  for (const auto& p : m.kept)
-    move_region<Back, T>(x.part(m.d, Back ? p.place : p.own, p.count),
-                         y.part(m.d, Back ? p.own : p.place, p.count));
-}
 /// What others get, in a buffer.
-template <bool Back, class T>
-storage pack_windows(const window_moves& m, const region<const T>& x) {
+template <class T> storage pack_windows(const window_moves& m, const T* x) {
   storage out = storage::acquire(static_cast<std::size_t>(m.sent) * sizeof(T));
-  T* packed = static_cast<T*>(out.data());
-  const index_t across = x.across(m.d);
-  for (const auto& p : m.out) {
-    const auto part = x.part(m.d, Back ? p.place : p.own, p.count);
-    local::pack(part.rank, part.extent, part.data, part.stride, packed);
-    packed += p.count * across;
-  }
+  for (const moved_box& b : m.out) b.move<false>(x, static_cast<T*>(out.data()));
   return out;
 }
-template <bool Back, class T>
-void unpack_windows(const window_moves& m, const T* received, const region<T>& y) {
-  const index_t across = y.across(m.d);
-  for (const auto& p : m.in) {
-    const auto part = y.part(m.d, Back ? p.own : p.place, p.count);
-    if constexpr (Back)
-      local::unpack_add(part.rank, part.extent, received, part.data, part.stride);
-    else
-      local::unpack(part.rank, part.extent, received, part.data, part.stride);
-    received += p.count * across;
-  }
+template <bool Add, class T> void unpack_windows(const window_moves& m, const T* received, T* y) {
+  for (const moved_box& b : m.in) b.move<Add>(received, y);
 }
 
-/// Fills the windows y of all ranks from their blocks x. Back: adds to the blocks y what the
-/// windows x hold of them. Blocks may lie inside their windows.
-template <bool Back, class T>
-void move_windows(const window_moves& m, const region<const T>& x, const region<T>& y,
-                  const char* call) {
-  move_kept<Back>(m, x, y);
+/// Fills the windows of all ranks, in y, from their blocks, in x; or, as the moves say and adding,
+/// blocks in y from windows in x. Both may lie in one array.
+template <bool Add, class T>
+void move_windows(const window_moves& m, const T* x, T* y, const char* call) {
+  for (const moved_box& b : m.kept) b.move<Add>(x, y);
   if (m.over == nullptr) return;
-  const storage out = pack_windows<Back>(m, x);
+  const storage out = pack_windows(m, x);
   const storage in = storage::acquire(static_cast<std::size_t>(m.received) * sizeof(T));
   collective::exchange_some(*m.over, static_cast<const T*>(out.data()), m.sends,
                             static_cast<T*>(in.data()), m.receives, call, {&out, &in});
-  unpack_windows<Back>(m, static_cast<const T*>(in.data()), y);
+  unpack_windows<Add>(m, static_cast<const T*>(in.data()), y);
 }
 /// Begins to fill the windows, under a tag that all ranks took at the same point of the program;
 /// what comes from others is in f.in when the requests are over.
 template <class T>
-void start_windows(const window_moves& m, const region<const T>& x, const region<T>& y,
-                   const char* call, int tag, flight& f) {
-  move_kept<false>(m, x, y);
+void start_windows(const window_moves& m, const T* x, T* y, const char* call, int tag, flight& f) {
+  for (const moved_box& b : m.kept) b.move<false>(x, y);
   if (m.over == nullptr) return;
-  f.out = pack_windows<false>(m, x);
+  f.out = pack_windows(m, x);
   f.in = storage::acquire(static_cast<std::size_t>(m.received) * sizeof(T));
   f.axes |= m.over->axes();
   f.between = m.over;

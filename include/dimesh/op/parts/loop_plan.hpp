@@ -36,11 +36,13 @@ struct loop_dims {
 int plan_loops(const loop_dims& over, const tensor_core* const* x, int count, index_t* extent,
                index_t (*stride)[max_dims]);
 #if DIMESH_COMPILED != 1
-/// Has every tensor these dims and no others, in this order?
+/// Has every tensor these dims and no others, in this order, or none at all?
 inline bool all_alike(const loop_dims& over, const tensor_core* const* x, int count) {
+  const tensor_facts* last = nullptr;
   for (int k = 0; k < count; ++k) {
     const tensor_facts& f = *x[k]->facts;
-    if (k > 0 && &f == x[k - 1]->facts) continue;
+    if (f.rank == 0 || &f == last) continue;
+    last = &f;
     if (f.rank != over.count) return false;
     for (int d = 0; d < f.rank; ++d)
       if (!same_dim(f.dim[d], over.dim[d])) return false;
@@ -70,11 +72,15 @@ inline unsigned strides_along(const loop_dims& over, const tensor_core& x, index
 DIMESH_OUTLINE inline int plan_loops(const loop_dims& over, const tensor_core* const* x, int count,
                                      index_t* extent, index_t (*stride)[max_dims]) {
   const writes_arrays host;
-  unsigned ends = over.count > 0 ? 1u << (over.count - 1) : 0u;  // dims that end a group
-  if (ends != 0 && all_alike(over, x, count))
-    for (int k = 0; k < count; ++k) stride[k][over.count - 1] = 1;
-  else
-    for (int k = 0; k < count; ++k) ends |= strides_along(over, *x[k], stride[k]);
+  if (over.count == 0) return 0;
+  if (all_alike(over, x, count)) {
+    extent[0] = 1;
+    for (int d = 0; d < over.count; ++d) extent[0] *= over.length[d];
+    for (int k = 0; k < count; ++k) stride[k][0] = x[k]->rank() > 0;
+    return 1;
+  }
+  unsigned ends = 1u << (over.count - 1);  // dims that end a group
+  for (int k = 0; k < count; ++k) ends |= strides_along(over, *x[k], stride[k]);
   int groups = 0;
   index_t length = 1;
   for (int d = 0; d < over.count; ++d) {

@@ -121,6 +121,7 @@ template <int Last, class F, class R, class... L> struct stencil_rows {
   }
 
  private:
+  static constexpr index_t few_points = 4;
   template <std::size_t... K>
   KOKKOS_FORCEINLINE_FUNCTION void run(std::index_sequence<K...>, const index_t* at, index_t m,
                                        index_t from, index_t to) const {
@@ -132,7 +133,11 @@ template <int Last, class F, class R, class... L> struct stencil_rows {
                                                             index_t m, index_t begin, index_t end,
                                                             const P... in) {
     const dimesh::detail::writes_memory kernel;
-    for (index_t i = 0; i < m; ++i) loop(g, to + i * across, begin, end, in.row(i)...);
+    if (end - begin < few_points)  // edges: a row's loop costs more than its points
+      for (index_t j = begin; j < end; ++j)
+        for (index_t i = 0; i < m; ++i) to[i * across + j] = at_point(g, j, in.row(i)...);
+    else
+      for (index_t i = 0; i < m; ++i) loop(g, to + i * across, begin, end, in.row(i)...);
   }
   template <class... P>
   static KOKKOS_FORCEINLINE_FUNCTION void loop(const F& g, R* const row, index_t begin, index_t end,
