@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -64,22 +65,61 @@ DIMESH_OUTLINE inline void require_mpi(MPI_Comm comm) {
         "communicator only");
 }
 #endif
+/// While any of these lives, MPI returns the errors that it blames on no communicator of ours: of
+/// those it asks MPI_COMM_WORLD, or MPI_COMM_SELF, which mostly end the job.
+class errors_returned {
+ public:
+  errors_returned() { count(1); }
+  errors_returned(const errors_returned&) = delete;
+  errors_returned& operator=(const errors_returned&) = delete;
+  ~errors_returned() { count(-1); }
+
+ private:
+  /// Of several, on any threads, the first one notes what the program has set, the last brings it
+  /// back.
+  static void count(int more);
+};
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void errors_returned::count(int more) {
+  static std::mutex mutex;
+  static int alive = 0;
+  static MPI_Errhandler kept[2] = {MPI_ERRHANDLER_NULL, MPI_ERRHANDLER_NULL};
+  const std::lock_guard lock(mutex);
+  alive += more;
+  if (alive != (more > 0 ? 1 : 0)) return;
+  const MPI_Comm asked[2] = {MPI_COMM_WORLD, MPI_COMM_SELF};
+  for (int i = 0; i < 2; ++i) {
+    if (more > 0) {
+      MPI_Comm_get_errhandler(asked[i], &kept[i]);
+      MPI_Comm_set_errhandler(asked[i], MPI_ERRORS_RETURN);
+    } else {
+      MPI_Comm_set_errhandler(asked[i], kept[i]);
+      MPI_Errhandler_free(&kept[i]);
+    }
+  }
+}
+#endif
+
+/// While messages are waited for, or asked about. Open MPI blames them on their communicator, where
+/// other libraries do not.
+#ifdef OPEN_MPI
+struct errors_of_waits_returned {
+  errors_of_waits_returned() {}  // so that variables count as used
+};
+#else
+using errors_of_waits_returned = errors_returned;
+#endif
+
 /// MPI ends the job where it is asked about what is no communicator: here an exception does. (Open
 /// MPI's handles are pointers: it cannot tell that one was freed, if a copy of it is used.)
 int ranks_of(MPI_Comm comm);
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline int ranks_of(MPI_Comm comm) {
-  MPI_Errhandler world = MPI_ERRHANDLER_NULL, self = MPI_ERRHANDLER_NULL;
-  MPI_Comm_get_errhandler(MPI_COMM_WORLD, &world);
-  MPI_Comm_get_errhandler(MPI_COMM_SELF, &self);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-  int ranks = 0;
-  const int code = MPI_Comm_size(comm, &ranks);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, world);
-  MPI_Comm_set_errhandler(MPI_COMM_SELF, self);
-  MPI_Errhandler_free(&world);
-  MPI_Errhandler_free(&self);
+  int ranks = 0, code = MPI_SUCCESS;
+  {
+    const errors_returned here;
+    code = MPI_Comm_size(comm, &ranks);
+  }
   if (code != MPI_SUCCESS)
     throw error(
         "grid: this is no communicator: it was freed, or never made; make grids while theirs "

@@ -66,6 +66,7 @@ DIMESH_OUTLINE inline std::size_t abandoned::reap_some() {
   for (std::size_t i = sets_.size(); i-- > 0;) {
     int done = 0;
     auto& r = sets_[i].requests;
+    const dimesh::detail::errors_of_waits_returned here;
     MPI_Testall(static_cast<int>(r.size()), r.data(), &done, MPI_STATUSES_IGNORE);
     if (done) sets_.erase(sets_.begin() + static_cast<std::ptrdiff_t>(i));
   }
@@ -150,7 +151,9 @@ DIMESH_OUTLINE inline void requests::note(int code, const char* call) {
   dimesh::detail::check(failed_, call);
 }
 DIMESH_OUTLINE inline void requests::progress(const char* call) {
+  if (this->done()) return;
   int done = 1;
+  const dimesh::detail::errors_of_waits_returned here;
   while (done && first_ < requests_.size()) {
     note(MPI_Test(&requests_[first_], &done, MPI_STATUS_IGNORE), call);
     first_ += static_cast<std::size_t>(done);
@@ -159,6 +162,7 @@ DIMESH_OUTLINE inline void requests::progress(const char* call) {
 DIMESH_OUTLINE inline void requests::wait(const char* call) {
   const dimesh::detail::waiting here(call);
   note(failed_, call);  // before it waits for what may never come
+  const dimesh::detail::errors_of_waits_returned told;
   const auto n = static_cast<int>(requests_.size());  // one is waited for in less time
   note(n == 1 ? MPI_Wait(requests_.data(), MPI_STATUS_IGNORE)
               : MPI_Waitall(n, requests_.data(), MPI_STATUSES_IGNORE),
@@ -168,6 +172,7 @@ DIMESH_OUTLINE inline void requests::wait(const char* call) {
 DIMESH_OUTLINE inline bool requests::wait_for_all(const char* call) {
   const dimesh::detail::waiting here(call);
   bool full = true;
+  const dimesh::detail::errors_of_waits_returned told;
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     MPI_Status status;
     int bytes = 0;
@@ -192,6 +197,7 @@ DIMESH_OUTLINE inline void requests::give_up() noexcept {
   MPI_Initialized(&running);
   MPI_Finalized(&over);
   if (requests_.empty() || !running || over) return clear();
+  const dimesh::detail::errors_of_waits_returned here;
   for (std::size_t i = 0; i < requests_.size(); ++i)
     if (what_[i] == under_way::receive && requests_[i] != MPI_REQUEST_NULL) {
       // Whether it is cancelled or has its message, waiting is then over at once.
