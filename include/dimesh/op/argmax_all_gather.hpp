@@ -6,11 +6,9 @@
 //     cols: places among all; of equals the first, a NaN before any number
 #pragma once
 
-#include <cstring>
-
 #include "dimesh/op/argmax.hpp"
 #include "dimesh/op/parts/misuse.hpp"
-#include "dimesh/op/parts/sorted_lines.hpp"
+#include "dimesh/op/parts/told_elements.hpp"
 
 namespace dimesh {
 
@@ -19,25 +17,18 @@ namespace detail {
 /// Places among all of the extremes along dim d of elements T.
 template <class T, bool Greatest> struct far_extreme_op {
   static constexpr bool on_host = true;
-  static constexpr index_t bytes_each = sizeof(T) + sizeof(std::int32_t);
   int d;
   std::string_view call;
 
-  static constexpr index_t told(const block& b) { return b.length > 0 ? 1 : 0; }
+  static constexpr index_t told(index_t length) { return length > 0 ? 1 : 0; }
 
   constexpr void cost(tally& t, results y, operands x) const {
-    const cut_dim dim = dim_in_order(x[0], d);
     t.compute(x[0].elements(), x[0].bytes() + y[0].bytes());
-    index_t all = 0;
-    for (index_t r = 0; r < dim.ranks(); ++r) all += told(dim.of(r));
-    const index_t bytes = lines_of(x[0], d) * bytes_each;
-    if (dim.talk != 0 && all * bytes > 0)
-      t.collective(event_kind::all_gather, dim.talk, told(dim.of(dim.me())) * bytes,
-                   ring_bytes(event_kind::all_gather, all * bytes, dim.ranks()));
+    told_elements<T>::cost(t, x[0], d, told);
   }
   void fill(results y, operands in) const {
+    const writes_memory kernel;
     const tensor_core& x = in[0];
-    const cut_dim dim = dim_in_order(x, d);
     const index_t lines = lines_of(x, d), inner = x.stride(d),
                   outer = inner > 0 ? lines / inner : 0;
     std::int32_t* const at = y[0].data<std::int32_t>();
@@ -45,17 +36,16 @@ template <class T, bool Greatest> struct far_extreme_op {
       local::argmax(outer, x.local(d), inner, x.data<const T>(), at);
     else
       local::argmin(outer, x.local(d), inner, x.data<const T>(), at);
-    if (dim.talk == 0) return;
-    std::vector<index_t> count;
-    index_t sum = 0;
-    for (index_t r = 0; r < dim.ranks(); ++r) {
-      count.push_back(lines * told(dim.of(r)) * bytes_each);
-      sum += count.back();
+    told_elements<T> few(x, d, told);
+    if (!few.is_split()) return;
+    for (index_t l = 0; l < lines * few.own(); ++l) {
+      const index_t line = l / inner * x.local(d) * inner + l % inner;
+      few.tell(l, 0,
+               {x.data<const T>()[line + at[l] * inner],
+                static_cast<std::int32_t>(x.own(d).offset + at[l])});
     }
-    const std::vector<std::byte> mine = tell(x, lines, inner, at);
-    std::vector<std::byte> all(static_cast<std::size_t>(sum));
-    collective::all_gather_v(x.grid->along(dim.talk), mine.data(), count.data(), all.data());
-    choose(all, lines, at);
+    few.exchange(x);
+    choose(few, at);
   }
 
  private:
@@ -63,42 +53,17 @@ template <class T, bool Greatest> struct far_extreme_op {
     if (a != a || b != b) return a != a && b == b;
     return Greatest ? a > b : a < b;
   }
-  /// Own extremes, and then their places among all; nothing of an empty block.
-  std::vector<std::byte> tell(const tensor_core& x, index_t lines, index_t inner,
-                              const std::int32_t* at) const {
-    const writes_memory kernel;
-    const block own = x.own(d);
-    std::vector<std::byte> mine(static_cast<std::size_t>(lines * told(own) * bytes_each));
-    std::byte* value = mine.data();
-    std::byte* place = value + lines * static_cast<index_t>(sizeof(T));
-    for (index_t l = 0; l < lines * told(own); ++l) {
-      const T* const line = x.data<const T>() + l / inner * own.length * inner + l % inner;
-      const auto there = static_cast<std::int32_t>(own.offset + at[l]);
-      std::memcpy(value, line + at[l] * inner, sizeof(T));
-      std::memcpy(place, &there, sizeof(there));
-      value += sizeof(T), place += sizeof(there);
-    }
-    return mine;
-  }
   /// Of each line the first of the extremes that ranks tell; -1 where none does.
-  static void choose(const std::vector<std::byte>& all, index_t lines, std::int32_t* at) {
+  static void choose(const told_elements<T>& few, std::int32_t* at) {
     const writes_memory kernel;
-    const std::byte* const end = all.data() + all.size();
-    for (index_t l = 0; l < lines; ++l) {
-      T best{};
-      at[l] = -1;
-      for (const std::byte* from = all.data(); from < end; from += lines * bytes_each) {
-        T value;
-        std::int32_t place;
-        std::memcpy(&value, from + l * static_cast<index_t>(sizeof(T)), sizeof(T));
-        std::memcpy(&place,
-                    from + lines * static_cast<index_t>(sizeof(T)) +
-                        l * static_cast<index_t>(sizeof(place)),
-                    sizeof(place));
-        if (at[l] >= 0 && !is_before(value, best) && (is_before(best, value) || at[l] < place))
-          continue;
-        best = value, at[l] = place;
-      }
+    for (index_t l = 0; l < few.lines(); ++l) {
+      typename told_elements<T>::element best{T{}, -1};
+      few.for_each(l, [&best](const auto& e) {
+        if (best.at < 0 || is_before(e.value, best.value) ||
+            (!is_before(best.value, e.value) && e.at < best.at))
+          best = e;
+      });
+      at[l] = best.at;
     }
   }
 };

@@ -11,12 +11,11 @@
 // elements.
 #pragma once
 
-#include <cstring>
-
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/op/complete.hpp"
 #include "dimesh/op/parts/among.hpp"
 #include "dimesh/op/parts/misuse.hpp"
+#include "dimesh/op/parts/told_elements.hpp"
 #include "dimesh/op/sort_all_to_all.hpp"
 
 namespace dimesh {
@@ -45,75 +44,41 @@ template <class T> struct top_places_op {
 
   constexpr index_t extent_of(const dim_facts* e) const { return same_dim(e, to) ? n : dynamic; }
   constexpr index_t told(index_t length) const { return n < length ? n : length; }
-  static constexpr index_t bytes_each = sizeof(T) + sizeof(std::int32_t);
 
   constexpr void cost(tally& t, results y, operands x) const {
-    const cut_dim dim = dim_in_order(x[0], d);
     count_sorting(t, x[0], d, y[0].bytes());
-    index_t all = 0;
-    for (index_t r = 0; r < dim.ranks(); ++r) all += told(dim.of(r).length);
-    const index_t lines = lines_of(x[0], d) * bytes_each;
-    if (dim.talk != 0 && all * lines > 0)
-      t.collective(event_kind::all_gather, dim.talk, told(dim.of(dim.me()).length) * lines,
-                   ring_bytes(event_kind::all_gather, all * lines, dim.ranks()));
+    told_elements<T>::cost(t, x[0], d, [this](index_t length) { return told(length); });
   }
   void fill(results y, operands in) const {
     const tensor_core& x = in[0];
-    const cut_dim dim = dim_in_order(x, d);
-    const index_t lines = lines_of(x, d), few = told(x.local(d)), elements = lines * few;
-    std::vector<std::byte> mine(static_cast<std::size_t>(elements * bytes_each)), all;
-    tell(x, few, mine.data());
-    std::vector<index_t> count;
-    for (index_t r = 0; r < dim.ranks(); ++r)
-      count.push_back(lines * told(dim.of(r).length) * bytes_each);
-    if (dim.talk == 0) {
-      all = std::move(mine);
-    } else {
-      index_t sum = 0;
-      for (const index_t c : count) sum += c;
-      all.resize(static_cast<std::size_t>(sum));
-      collective::all_gather_v(x.grid->along(dim.talk), mine.data(), count.data(), all.data());
-    }
-    choose(all, count, lines, x.stride(d), y[0].data<std::int32_t>());
+    told_elements<T> few(x, d, [this](index_t length) { return told(length); });
+    tell(x, few);
+    few.exchange(x);
+    choose(few, x.stride(d), y[0].data<std::int32_t>());
   }
 
  private:
-  /// Own greatest: values [line][few], and then their places among all.
-  void tell(const tensor_core& x, index_t few, std::byte* mine) const {
+  /// Own greatest.
+  void tell(const tensor_core& x, told_elements<T>& few) const {
     const writes_memory kernel;
-    const local::picked_lines l = lines_along(x, d, x.local(d), few);
-    const index_t elements = l.outer * few * l.inner;
+    const local::picked_lines l = lines_along(x, d, x.local(d), few.own());
+    const index_t elements = l.outer * few.own() * l.inner;
     std::vector<std::int32_t> at(static_cast<std::size_t>(elements));
     local::order_along(l, x.data<const T>(), true, at.data());
     for (index_t i = 0; i < elements; ++i) {
-      const index_t o = i / (few * l.inner), k = i / l.inner % few, j = i % l.inner;
+      const index_t o = i / (few.own() * l.inner), k = i / l.inner % few.own(), j = i % l.inner;
       const std::int32_t local_place = at[static_cast<std::size_t>(i)];
-      const T value = x.data<const T>()[(o * l.from + local_place) * l.inner + j];
-      const auto place = static_cast<std::int32_t>(x.own(d).offset + local_place);
-      const auto slot = static_cast<std::size_t>((o * l.inner + j) * few + k);
-      std::memcpy(mine + slot * sizeof(T), &value, sizeof(T));
-      std::memcpy(mine + static_cast<std::size_t>(elements) * sizeof(T) + slot * sizeof(place),
-                  &place, sizeof(place));
+      few.tell(o * l.inner + j, k,
+               {x.data<const T>()[(o * l.from + local_place) * l.inner + j],
+                static_cast<std::int32_t>(x.own(d).offset + local_place)});
     }
   }
-  void choose(const std::vector<std::byte>& all, const std::vector<index_t>& count, index_t lines,
-              index_t inner, std::int32_t* y) const {
+  void choose(const told_elements<T>& few, index_t inner, std::int32_t* y) const {
     const writes_memory kernel;
-    using element = local::detail::placed_element<T, std::int32_t>;
-    std::vector<element> line;
-    for (index_t l = 0; l < lines; ++l) {
+    std::vector<typename told_elements<T>::element> line;
+    for (index_t l = 0; l < few.lines(); ++l) {
       line.clear();
-      const std::byte* from = all.data();
-      for (const index_t bytes : count) {
-        const index_t few = bytes / bytes_each / lines;
-        const std::byte* const places = from + lines * few * static_cast<index_t>(sizeof(T));
-        for (index_t k = l * few; k < (l + 1) * few; ++k) {
-          element& e = line.emplace_back();
-          std::memcpy(&e.value, from + k * static_cast<index_t>(sizeof(T)), sizeof(T));
-          std::memcpy(&e.at, places + k * static_cast<index_t>(sizeof(e.at)), sizeof(e.at));
-        }
-        from += bytes;
-      }
+      few.for_each(l, [&line](const auto& e) { line.push_back(e); });
       std::partial_sort(line.begin(), line.begin() + n, line.end(), before<true>{});
       for (index_t k = 0; k < n; ++k)
         y[(l / inner * n + k) * inner + l % inner] = line[static_cast<std::size_t>(k)].at;
