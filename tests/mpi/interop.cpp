@@ -169,6 +169,7 @@ struct ranks : dm::axis<> {};
 struct line : dm::mesh<ranks> {};
 struct row : dm::dim<> {};
 struct col : dm::dim<6> {};
+struct deep : dm::dim<> {};
 using by_rows = dm::layout<line, dm::split<row, ranks>>;
 using field = dm::tensor<double, by_rows, row, col>;
 using field_view = Kokkos::View<double**, Kokkos::LayoutRight, dm::detail::memory_space>;
@@ -233,6 +234,29 @@ TEST_CASE("borrow: an address, a length, and blocks that have halos") {
   const field_view short_one("v", 2, 6);
   CHECK(error_of([&] { (void)dm::borrow<field>(g, short_one, rows); }) ==
         "borrow: the View has 2 elements along dim 'row', this rank's block of the tensor 3");
+
+  // Elements that lie in another order of the dims go to a tensor of dims in that order.
+  const Kokkos::View<double**, Kokkos::LayoutLeft, dm::detail::memory_space> turned("v", 3, 6);
+  CHECK(error_of([&] { (void)dm::borrow<field>(g, turned, rows); }) ==
+        "borrow: the View's elements along dim 'row' lie 1 apart, those of a tensor 6, row-major "
+        "in the order of its dims; they lie so with the dims in the order 'col', 'row': give them "
+        "to a tensor of dims in that order, or copy it: from_view");
+  using turned_field = dm::tensor<double, by_rows, col, row>;
+  const field_view as_they_lie(turned.data(), 6, 3);
+  turned_field z = dm::borrow<turned_field>(g, as_they_lie, rows);
+  dm::fill_by(z, [](index_t j, index_t i) { return static_cast<double>(10 * i + j); });
+  CHECK(test_support::on_host(z)[3] == turned(0, 1));
+  using cube = dm::tensor<double, dm::layout<line, dm::split<row, ranks>>, row, deep, col>;
+  const Kokkos::View<double***, Kokkos::LayoutStride> mixed(
+      memory.data(), Kokkos::LayoutStride(3, 1, 1, 99, 6, 3));
+  const std::string in_order = error_of([&] { (void)dm::borrow<cube>(g, mixed, rows, deep{1}); });
+  CHECK(in_order.find("in the order 'deep', 'col', 'row': give") != std::string::npos);
+  const Kokkos::View<double***, Kokkos::LayoutStride> holes(
+      memory.data(), Kokkos::LayoutStride(3, 1, 1, 99, 6, 4));
+  CHECK(error_of([&] {
+          (void)dm::borrow<cube>(g, holes, rows, deep{1});
+        }).find("row-major in the order of its dims; order the dims so, or copy it") !=
+        std::string::npos);
 
   using wide = dm::tensor<double, dm::layout<line, dm::split<dm::halo<row, 1>, ranks>>, row, col>;
   const field_view v("v", 5, 6);

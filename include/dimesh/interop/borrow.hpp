@@ -37,7 +37,8 @@ X tensor_over(const typename X::grid_type& g, const storage& memory, const From&
 /// A tensor over this rank's block where it lies: a View in the memory space of tensors, contiguous
 /// and row-major in the order of X's dims, as long as the block along each (halos count). The View
 /// is kept while the tensor needs it. Extents that X leaves open come from dims with a value, and
-/// shapes. Local. Throws dimesh::error if lengths or strides are others.
+/// shapes. Local. Throws dimesh::error if lengths or strides are others; of a View that is
+/// row-major in another order of its dims (LayoutLeft), it names that order.
 template <Tensor X, class V, Extents... From>
   requires(detail::is_view<V>)
 X borrow(const typename X::grid_type& g, const V& v, const From&... extents) {
@@ -49,9 +50,10 @@ X borrow(const typename X::grid_type& g, const V& v, const From&... extents) {
     const X x = detail::tensor_over<X>(
         g, detail::lent_storage<X>(v.data(), std::make_shared<const V>(v)), extents...);
     detail::require_extents("borrow", x, v);
+    index_t stride[X::rank + 1] = {};
     for (int d = 0; d < X::rank; ++d)
-      detail::require_stride("borrow", detail::core_of(x), d,
-                             static_cast<index_t>(v.stride(static_cast<unsigned>(d))));
+      stride[d] = static_cast<index_t>(v.stride(static_cast<unsigned>(d)));
+    detail::require_strides("borrow", detail::core_of(x), stride);
     return x;
   } else {
     return X(g, extents...);

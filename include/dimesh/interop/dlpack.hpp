@@ -129,12 +129,10 @@ X from_dlpack(const typename X::grid_type& g, dlpack::managed_tensor* m, const F
   };
   const auto keeps = std::make_shared<back>(back{m});
   X x = detail::tensor_over<X>(g, detail::lent_storage<X>(data, keeps), extents...);
-  for (int d = 0; d < X::rank; ++d) {
+  for (int d = 0; d < X::rank; ++d)
     detail::require_dlpack(v.extents[d] == detail::core_of(x).local(d),
                            "the array is not as long as this rank's block");
-    if (v.strides != nullptr)
-      detail::require_stride("from_dlpack", detail::core_of(x), d, v.strides[d]);
-  }
+  if (v.strides != nullptr) detail::require_strides("from_dlpack", detail::core_of(x), v.strides);
   detail::require_dlpack(v.data != nullptr || detail::core_of(x).elements() == 0,
                          "the array has elements, but no memory");
   keeps->taken = true;

@@ -9,6 +9,8 @@
 #pragma once
 
 #include <Kokkos_Core.hpp>
+#include <algorithm>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -58,14 +60,43 @@ template <class X, class V> void require_extents(std::string_view call, const X&
     require_extent(call, core_of(x), d, static_cast<index_t>(v.extent(static_cast<unsigned>(d))));
 }
 
-/// Throws dimesh::error, in the name of `call`, where neighbours along dim d lie otherwise than in
-/// a block.
-inline void require_stride(std::string_view call, const tensor_core& x, int d, index_t stride) {
-  if (x.local(d) <= 1 || x.elements() == 0 || stride == x.stride(d)) return;
-  (words() << call << ": the View's elements along dim '" << x.facts->dim[d]->name << "' lie "
-           << stride << " apart, those of a tensor " << x.stride(d)
-           << ", row-major in the order of its dims; order the dims so, or copy it: from_view")
-      .raise();
+/// The order of the dims in which elements with these strides are contiguous and row-major, as
+/// names; empty if there is none.
+inline std::string row_major_order(const tensor_core& x, const index_t* stride) {
+  int order[max_dims] = {};
+  const int rank = x.rank();
+  for (int d = 0; d < rank; ++d) order[d] = d;
+  // The stride of a dim of one element says nothing.
+  const auto apart_along = [&](int d) { return x.local(d) > 1 ? stride[d] : x.stride(d); };
+  std::sort(order, order + rank, [&](int a, int b) {
+    return std::pair(-apart_along(a), a) < std::pair(-apart_along(b), b);
+  });
+  std::string names;
+  index_t apart = 1;
+  for (int i = rank; i-- > 0;) {
+    const int d = order[i];
+    if (x.local(d) > 1 && stride[d] != apart) return {};
+    apart *= x.local(d);
+    names = "'" + std::string(x.facts->dim[d]->name) + (names.empty() ? "'" : "', ") + names;
+  }
+  return names;
+}
+/// Throws dimesh::error, in the name of `call`, where elements lie otherwise than in a block.
+inline void require_strides(std::string_view call, const tensor_core& x, const index_t* stride) {
+  for (int d = 0; d < x.rank(); ++d) {
+    if (x.local(d) <= 1 || x.elements() == 0 || stride[d] == x.stride(d)) continue;
+    const std::string order = row_major_order(x, stride);
+    words w;
+    w << call << ": the View's elements along dim '" << x.facts->dim[d]->name << "' lie "
+      << stride[d] << " apart, those of a tensor " << x.stride(d)
+      << ", row-major in the order of its dims; ";
+    if (order.empty())
+      w << "order the dims so, or copy it: from_view";
+    else
+      w << "they lie so with the dims in the order " << order
+        << ": give them to a tensor of dims in that order, or copy it: from_view";
+    w.raise();
+  }
 }
 
 template <class V> inline constexpr bool is_view = Kokkos::is_view<V>::value;
