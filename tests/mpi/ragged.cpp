@@ -12,6 +12,7 @@
 #include "dimesh/op/gather.hpp"
 #include "dimesh/show/picture.hpp"
 #include "support/adjoint.hpp"
+#include "support/movement.hpp"
 #include "support/places.hpp"
 
 namespace {
@@ -317,6 +318,77 @@ TEST_CASE("a step whose cuts stay works out no plan; other cuts need others, and
   step(0);
   step(3);
   CHECK(dm::detail::plans_made() == two);
+}
+
+/// A whole array whose blocks of p have gone from i to to[i] along axis A.
+template <class A, class X>
+array exchanged(const X& v, const array& a, const std::vector<index_t>& to) {
+  const auto& t = dm::detail::core_of(v).layout();
+  const index_t* const sizes = v.grid().state().sizes();
+  const index_t blocks = dm::detail::ranks_over(t, 0, sizes);
+  const bool minor = t.axis[dm::axis_index<plane, A>].level + 1 == t.split_count(0);
+  const index_t along = v.grid().template size<A>(), below = minor ? 1 : blocks / along;
+  const auto cuts = dm::cuts_of<p>(v);
+  const index_t each = static_cast<index_t>(v.grid().everyone().size()) / blocks;
+  std::vector<index_t> from(static_cast<std::size_t>(blocks));  // whose block stands where
+  for (index_t b = 0; b < blocks; ++b) {
+    const index_t i = b / below % along;
+    from[static_cast<std::size_t>(b + (to[static_cast<std::size_t>(i)] - i) * below)] = b;
+  }
+  std::vector<index_t> row;  // of a
+  for (const index_t b : from)
+    for (index_t k = b * each; k < (b + 1) * each; ++k)
+      for (index_t j = 0; j < cuts.at(k).length; ++j) row.push_back(cuts.at(k).offset + j);
+  return make(a.dims, a.size, [&](const extents& at) {
+    return value_at(a, a.dims, {row[static_cast<std::size_t>(at[0])], at[1]});
+  });
+}
+
+TEST_CASE("permute_along: blocks go with their lengths, and gradients come back cut as before") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    const auto check = [&]<class L, class A>(dm::layout_tag<L>, dm::detail::tag<A>) {
+      using X = dm::tensor<double, L, p, q>;
+      for (int k = 0; k < patterns; ++k)
+        for (const index_t rows : {7, 0}) {
+          INFO("layout ", std::string(dm::detail::spelled<L>()), ", pattern ", k);
+          const array a = numbers({"p", "q"}, {rows, 5}, 1);
+          const X v = cut_tensor<X>(g, a, k);
+          const auto last = g.template size<A>() - 1;
+          std::vector<index_t> next, back;
+          for (index_t i = 0; i <= last; ++i) {
+            next.push_back(i == last ? 0 : i + 1);
+            back.push_back(last - i);
+          }
+          for (const auto& to : {next, back}) {
+            const auto move = [&](const auto& w) { return dm::permute_along<A>(w, to); };
+            const auto start = [&](const auto& w) {
+              return dm::await(dm::start_permute_along<A>(w, to));
+            };
+            CHECK(agrees(move(v), exchanged<A>(v, a, to)));
+            CHECK(agrees(start(v), exchanged<A>(v, a, to)));
+            check_movement(move, a, v);
+            check_movement(start, a, v);
+            if constexpr (!dm::spec_of<X>::table.any_partial()) {
+              const auto loss = [&](const auto& w) {
+                const auto there = move(w);
+                return dm::complete(dm::sum(there * there));
+              };
+              const auto slope = dm::complete(dm::value_and_grad(loss, v)()).gradient;
+              CHECK(agrees(slope + v, map([](const auto& e) { return 3 * e[0]; }, {a})));
+            }
+          }
+        }
+    };
+    const dm::detail::tag<x> over_x;
+    const dm::detail::tag<y> over_y;
+    check(dm::layout_tag<dm::layout<plane, dm::split<ragged<p>, x>>>{}, over_x);
+    check(dm::layout_tag<dm::layout<plane, dm::split<ragged<p>, x>, dm::partial<y>>>{}, over_x);
+    check(dm::layout_tag<dm::layout<plane, dm::split<ragged<p>, x>, dm::split<ragged<q>, y>>>{},
+          over_x);
+    check(dm::layout_tag<dm::layout<plane, dm::split<ragged<p>, x, y>>>{}, over_x);
+    check(dm::layout_tag<dm::layout<plane, dm::split<ragged<p>, x, y>>>{}, over_y);
+    check(dm::layout_tag<dm::layout<plane, dm::split<ragged<p>, y, x>>>{}, over_x);
+  });
 }
 
 TEST_CASE("cuts that are missing, do not fit, or differ") {

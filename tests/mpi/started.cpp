@@ -365,11 +365,12 @@ TEST_CASE("permute_along: what is no permutation is named, on all ranks") {
   using ragged =
       dm::tensor<double, dm::layout<pod, dm::split<dm::uneven<batch>, rows>>, batch, hidden>;
   const ragged b(g, batch{g.ranks() + 1}, hidden{2});
-  CHECK_THROWS_WITH((void)dm::permute_along<rows>(b, [](index_t i) { return i; }),
-                    ("permute_along: the " + std::to_string(g.ranks() + 1) +
-                     " elements of dim 'batch' are cut into blocks of different lengths by " +
-                     ranks + " ranks along axis 'rows'; blocks that change places must be equal")
-                        .c_str());
+  CHECK_THROWS_WITH(
+      (void)dm::permute_along<rows>(b, [](index_t i) { return i; }),
+      ("permute_along: the " + std::to_string(g.ranks() + 1) +
+       " elements of dim 'batch' are cut into blocks of different lengths by " + ranks +
+       " ranks along axis 'rows'; blocks that change places must be equal, or ragged")
+          .c_str());
 }
 
 struct token : dm::dim<> {};

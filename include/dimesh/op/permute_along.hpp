@@ -5,6 +5,8 @@
 //   permute_along<rows>(x, [](index_t i) { return (i + 1) % 4; })    // the next one gets it
 //   permute_along<rows>(x, std::array{1, 0, 3, 2})                   // pairs swap
 //     -> like x; the block at coordinate perm(i) is the one that stood at i
+//
+// Blocks are equal, or ragged: then each takes its length along (op/parts/permute_ragged.hpp).
 #pragma once
 
 #include <string>
@@ -15,6 +17,7 @@
 #include "dimesh/core/flight.hpp"
 #include "dimesh/detail/names.hpp"
 #include "dimesh/op/parts/misuse.hpp"
+#include "dimesh/op/parts/permute_ragged.hpp"
 #include "dimesh/op/parts/transition.hpp"
 
 namespace dimesh {
@@ -119,15 +122,31 @@ constexpr index_t checked_permutation(const Perm& perm, index_t size, index_t me
   }
   return from[static_cast<std::size_t>(me)];
 }
-/// Blocks that change places have one length: all ranks see alike whether they have.
+/// Blocks that no table of cuts describes have one length, to change places: all ranks see alike
+/// whether they have.
 template <class A> constexpr void require_equal_blocks(const tensor_core& x, int a) {
   const auto d = static_cast<int>(x.layout().axis[a].dim);
   const index_t ranks = ranks_over(x.layout(), d, x.sizes());
-  if (x.extent(d) % ranks == 0 && !x.layout().ragged[d]) return;
+  if (x.extent(d) % ranks == 0) return;
   throw error("permute_along: the " + std::to_string(x.extent(d)) + " elements of dim '" +
               std::string(x.facts->dim[d]->name) +
               "' are cut into blocks of different lengths by " + std::to_string(ranks) +
-              " ranks along axis " + quoted<A>() + "; blocks that change places must be equal");
+              " ranks along axis " + quoted<A>() +
+              "; blocks that change places must be equal, or ragged");
+}
+/// The blocks that axis A splits may be ragged, for all that the type says.
+template <class A, class X> constexpr bool may_be_ragged() {
+  if constexpr (is_probe<X>)
+    return true;
+  else
+    return spec_of<X>::table
+        .ragged[spec_of<X>::table.axis[axis_index<typename spec_of<X>::mesh, A>].dim];
+}
+/// The permutation as a table.
+template <class Perm> std::vector<index_t> permutation_table(const Perm& perm, index_t size) {
+  std::vector<index_t> to;
+  for (index_t i = 0; i < size; ++i) to.push_back(sent_to(perm, i));
+  return to;
 }
 
 // Compiled once in dimesh::compiled.
@@ -139,8 +158,9 @@ DIMESH_INSTANCE(permute_along_op<double>, 1);
 }  // namespace detail
 
 /// x with its blocks along A exchanged: the one at coordinate i goes to coordinate perm(i) (a
-/// function), or perm[i] (a table with an entry for each). Shapes and layouts stay. Throws
-/// dimesh::error on all ranks if perm is no permutation, or if blocks differ in length.
+/// function), or perm[i] (a table with an entry for each). Shapes and layouts stay; ragged blocks
+/// take their lengths along, so that the result has other cuts. Throws dimesh::error on all ranks
+/// if perm is no permutation, or if blocks that are not ragged differ in length.
 template <Axis A, Operand X, class Perm>
 constexpr auto permute_along(const X& x, const Perm& perm) {
   using rule = detail::permute_along_rule<A>;
@@ -162,9 +182,16 @@ constexpr auto permute_along(const X& x, const Perm& perm) {
     if (!core.is_shape) detail::require_grid("permute_along", core);
     const index_t me = core.is_shape ? 0 : core.grid->coords()[a];
     const index_t size = core.sizes()[a], from = detail::checked_permutation<A>(perm, size, me);
-    detail::require_equal_blocks<A>(core, a);
     const index_t to = detail::sent_to(perm, me);
     const bool sends = core.is_shape ? to != me : detail::is_moving(perm, size);
+    if constexpr (detail::may_be_ragged<A, X>())
+      if (const int d = core.layout().axis[a].dim; d >= 0 && core.layout().ragged[d])
+        return detail::apply_rule<rule, value_of<X>>(
+            detail::permute_ragged_op<value_of<X>>{
+                a, static_cast<int>(to), static_cast<int>(from), sends, detail::far_grid::of(core),
+                detail::permuted_cuts(core, a, detail::permutation_table(perm, size)), x.once()},
+            x);
+    detail::require_equal_blocks<A>(core, a);
     return detail::apply_rule<rule, value_of<X>>(
         detail::permute_along_op<value_of<X>>{a, static_cast<int>(to), static_cast<int>(from),
                                               sends},
