@@ -199,6 +199,31 @@ TEST_CASE("a relayout that begins only goes where relayout goes, and gradients c
                        doctest::Contains("relayout: dim_has_halo"), dm::error);
 }
 
+TEST_CASE("a complete that begins only sums what is partial, and finds maxima") {
+  using M = dm::tensor<double, L<dm::split<hidden, cols>>, pixel, hidden>;
+  const dm::grid<pod> g(rows{1});
+  const auto y = dm::any_tensor(dm::normal<M>(g, dm::random_key{3}, 0, 1))
+                     .as<dm::runtime_tensor<double, pod, pixel, hidden>>();
+  const auto started = [](const auto& v) { return dm::await(dm::start_complete(v)); };
+  const auto check = [&](const auto& from) {
+    const auto went = dm::complete(from);
+    census::reset();
+    const auto z = started(from);
+    const auto seen = census::snapshot();
+    CHECK(dm::describe(z) == dm::describe(went));
+    CHECK(distance(dm::to_rank(z), dm::to_rank(went)) < 1e-12);
+    const auto cost = dm::count(started, from);
+    CHECK(cost.template calls<>() == seen.calls());
+  };
+  check(y);
+  check(dm::einsum<pixel>(y, y));
+  check(dm::max<hidden>(y));
+  check(dm::min<hidden>(y));
+  const auto by_start = [&](const auto& v) { return started(dm::sum(v * v)); };
+  const auto slope = dm::complete(dm::value_and_grad(by_start, y)()).gradient;
+  CHECK(distance(dm::to_rank(slope), dm::to_rank(y + y)) < 1e-12);
+}
+
 TEST_CASE("numbers around elements: as under the type, and not around addends") {
   using M = dm::tensor<double, L<dm::split<dm::uneven<token>, cols>>, token, hidden>;
   const dm::grid<pod> g(rows{1});

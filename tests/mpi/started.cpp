@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
-// checks: 2560 4530 16170
+// checks: 3000 5170 17000
 // timeout: 600
 // labels: sanitize
 // Moves that are started and awaited: each gives what the blocking call gives, in any order, and
@@ -69,6 +69,12 @@ template <class A, class D, class X, class F> void for_each_mover(const X&, cons
   using goal = dm::layout<typename S::mesh, dm::split<dm::uneven<D>, A>>;
   f([](const auto& v) { return dm::relayout<goal>(v); },
     [](const auto& v) { return dm::start_relayout<goal>(v); });
+  if constexpr (!S::table.any_partial())
+    f([](const auto& v) { return dm::exchange<goal>(v); },
+      [](const auto& v) { return dm::start_exchange<goal>(v); });
+  if constexpr (std::is_same_v<A, x>)  // of all axes together
+    f([](const auto& v) { return dm::complete(v); },
+      [](const auto& v) { return dm::start_complete(v); });
 }
 
 /// The start of a mover gives the same values at the same cost, and is as foreseen.
@@ -114,6 +120,29 @@ TEST_CASE("started moves cost what is foreseen, and their transposes are those o
           if constexpr (plain) check_movement(both, a, v);
         });
       });
+}
+
+TEST_CASE("start_complete: maxima, and minima beside addends, of which the last begin") {
+  const auto whole = [](const auto& v) { return dm::complete(v); };
+  const auto started = [](const auto& v) { return dm::start_complete(v); };
+  const auto filled = [](auto v) {
+    for (index_t i = 0; i < v.local_size(); ++i)
+      test_support::on_host(v)[i] = static_cast<double>((i + 1) * (v.grid().rank() + 1) % 7);
+    return v;
+  };
+  for_each_grid<plane>([&](const dm::grid<plane>& g) {
+    using L = dm::layout<plane, dm::split<dm::uneven<p>, x>, dm::split<dm::uneven<q>, y>>;
+    const auto v = filled(dm::tensor<double, L, p, q>(g, p{5}, q{3}));
+    check_start(whole, started, dm::max<q>(v));
+    check_start(whole, started, dm::min<p, q>(v));
+    const auto check = [&](auto layout) {
+      check_start(whole, started,
+                  filled(dm::tensor<double, typename decltype(layout)::type, p>(g, p{5})));
+    };
+    check(std::type_identity<dm::layout<plane, dm::partial<x>, dm::partial_max<y>>>{});
+    check(std::type_identity<dm::layout<plane, dm::partial_min<x>, dm::partial<y>>>{});
+    check(std::type_identity<dm::layout<plane, dm::partial_max<x>, dm::partial_min<y>>>{});
+  });
 }
 
 struct rows : dm::axis<> {};

@@ -7,8 +7,11 @@
 #pragma once
 
 #include "dimesh/op/all_reduce.hpp"
+#include "dimesh/op/parts/start.hpp"
 
 namespace dimesh {
+
+template <Operand X> constexpr auto complete(const X& x);
 
 namespace detail {
 /// What is partial in the way Kind no longer is.
@@ -45,6 +48,37 @@ template <class X>
   requires(!is_poison<X> && !is_probe<X>)
 inline constexpr bool may_be_partial<X> = spec_of<X>::table.any_partial();
 
+/// Begins the call over all axes along which x is partial in the way Kind.
+template <use Kind, class X> constexpr auto start_kind(const X& x) {
+  return all_reduced<complete_rule<Kind>, Kind>(starting<X>{x}, core_of(x).layout().mask(Kind));
+}
+/// Begins the last of the calls that complete makes; those before it are made at once.
+template <class X> constexpr auto start_completed(const starting<X>& s) {
+  constexpr use sum = use::partial, max = use::partial_max, min = use::partial_min;
+  constexpr bool has_order = !is_tracked<X>;  // max and min take no recorded tensors
+  const X& x = s.of;
+  if constexpr (is_probe<X>) {
+    if (core_of(x).is_shape)
+      return started_on_shape(core_of(x).count, [&x] { return complete(x); });
+    if constexpr (has_order) {
+      const table& t = core_of(x).layout();
+      if (t.mask(min) != 0) return start_kind<min>(complete_kind<max>(complete_kind<sum>(x)));
+      if (t.mask(max) != 0) return start_kind<max>(complete_kind<sum>(x));
+    }
+    return core_of(x).layout().mask(sum) != 0 ? start_kind<sum>(x) : arrived(s);
+  } else {
+    constexpr const table& t = spec_of<X>::table;
+    if constexpr (has_order && t.mask(min) != 0)
+      return start_kind<min>(complete_kind<max>(complete_kind<sum>(x)));
+    else if constexpr (has_order && t.mask(max) != 0)
+      return start_kind<max>(complete_kind<sum>(x));
+    else if constexpr (t.mask(sum) != 0)
+      return start_kind<sum>(x);
+    else
+      return arrived(s);
+  }
+}
+
 }  // namespace detail
 
 /// The value of x: sums over all axes along which it is partial in one call (and likewise maxima,
@@ -56,6 +90,8 @@ template <Operand X> constexpr auto complete(const X& x) {
                 "complete: ranks cannot add up elements of this type; cast the tensor first");
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
+  else if constexpr (detail::is_starting<X>)
+    return detail::start_completed(x);
   else if constexpr (!detail::may_be_partial<X>)
     return x;
   else

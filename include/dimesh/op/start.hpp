@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How does a rank compute while its data travel? Every mover has a form that begins and returns: a
+// How does a rank compute while its data travel? Movers have a form that begins and returns: a
 // started<X> (core/started.hpp), which `await` turns into what the mover gives. Rules, faults and
 // texts are those of the mover.
 //
@@ -16,6 +16,7 @@
 #include "dimesh/op/all_reduce.hpp"
 #include "dimesh/op/all_to_all.hpp"
 #include "dimesh/op/broadcast.hpp"
+#include "dimesh/op/complete.hpp"
 #include "dimesh/op/exchange.hpp"
 #include "dimesh/op/halo_exchange.hpp"
 #include "dimesh/op/parts/start.hpp"
@@ -33,6 +34,11 @@ namespace dimesh {
 /// algorithms differ.
 template <class... A, class X> constexpr auto start_all_reduce(const X& x) {
   return all_reduce<A...>(detail::to_start(x));
+}
+/// Begins complete(x) of a tensor. What is partial in several ways (sums, maxima, minima) is joined
+/// at once in all but the last. Sums may round otherwise than those of the blocking call.
+template <class X> constexpr auto start_complete(const X& x) {
+  return complete(detail::to_start(x));
 }
 /// Begins all_gather<A>(x).
 template <class A, class X> constexpr auto start_all_gather(const X& x) {
