@@ -58,6 +58,14 @@ auto f() { return dm::prod<batch>(x); }
 
 // mistake: misused_numbers__compensated_sum
 // expect: compensated_sum: dims stand in the angle brackets, a tensor in the parentheses: compensated_sum<batch>(x)
+// mistake: misused_numbers__prod_all_reduce
+// expect: prod_all_reduce: dims stand in the angle brackets, a tensor in the parentheses: prod_all_reduce<batch>(x)
+#ifdef COMPILE_FAIL
+auto f() { return dm::prod_all_reduce(x, batch{}); }
+#else
+auto f() { return dm::prod_all_reduce<batch>(x); }
+#endif
+
 #ifdef COMPILE_FAIL
 auto f() { return dm::compensated_sum(x, batch{}); }
 #else

@@ -216,7 +216,9 @@ TEST_CASE("operations whose kernels are code of the host: on copies there, resul
     if constexpr (std::is_same_v<dm::value_of<std::remove_const_t<decltype(expected)>>, double>)
       CHECK(same_bits(slope(z), slope(x)));
   };
-  same([](const auto& v) { return dm::prod<q>(v); });
+  same([](const auto& v) { return dm::prod<q>(v); }, false);
+  const bool sent = x.grid().ranks() > 1;  // messages go through the host's memory
+  same([](const auto& v) { return dm::prod_all_reduce<p>(v); }, sent);
   same([](const auto& v) { return dm::var<q>(v); });
   same([](const auto& v) { return dm::var<p>(v); });
   same([](const auto& v) { return dm::compensated_sum<q>(v); });
