@@ -12,6 +12,7 @@
 #include <dimesh/op/rotary.hpp>
 #include <dimesh/op/shuffle.hpp>
 
+#include <dimesh/op/shuffle_exchange.hpp>
 #include "names.hpp"
 
 struct best : dm::dim<2> {};
@@ -153,6 +154,14 @@ auto f() { return dm::shuffle<batch>(key, x); }
 #endif
 
 // mistake: misused_numbers__rotary
+// mistake: misused_numbers__shuffle_exchange
+// expect: shuffle_exchange: a dim stands in the angle brackets, a key and then a tensor in the parentheses: shuffle_exchange<sample>(key, x)
+#ifdef COMPILE_FAIL
+auto f() { return dm::shuffle_exchange<batch>(x, key); }
+#else
+auto f() { return dm::shuffle_exchange<batch>(key, x); }
+#endif
+
 // expect: rotary: the dims of positions and of heads stand in the angle brackets, a tensor in the parentheses: rotary<length, head>(x)
 #ifdef COMPILE_FAIL
 auto f() { return dm::rotary<hidden>(x); }
