@@ -6,13 +6,14 @@
 #include <dimesh/op/exchange.hpp>
 #include <dimesh/op/fft.hpp>
 #include <dimesh/op/fft_all_to_all.hpp>
+#include <dimesh/op/fft_exchange.hpp>
 #include <dimesh/op/logic.hpp>
 #include <dimesh/op/masked_mean.hpp>
 #include <dimesh/op/reductions.hpp>
 #include <dimesh/op/rotary.hpp>
 #include <dimesh/op/shuffle.hpp>
-
 #include <dimesh/op/shuffle_exchange.hpp>
+
 #include "names.hpp"
 
 struct best : dm::dim<2> {};
@@ -57,8 +58,6 @@ auto f() { return dm::prod(x, batch{}); }
 auto f() { return dm::prod<batch>(x); }
 #endif
 
-// mistake: misused_numbers__compensated_sum
-// expect: compensated_sum: dims stand in the angle brackets, a tensor in the parentheses: compensated_sum<batch>(x)
 // mistake: misused_numbers__prod_all_reduce
 // expect: prod_all_reduce: dims stand in the angle brackets, a tensor in the parentheses: prod_all_reduce<batch>(x)
 #ifdef COMPILE_FAIL
@@ -67,6 +66,8 @@ auto f() { return dm::prod_all_reduce(x, batch{}); }
 auto f() { return dm::prod_all_reduce<batch>(x); }
 #endif
 
+// mistake: misused_numbers__compensated_sum
+// expect: compensated_sum: dims stand in the angle brackets, a tensor in the parentheses: compensated_sum<batch>(x)
 #ifdef COMPILE_FAIL
 auto f() { return dm::compensated_sum(x, batch{}); }
 #else
@@ -153,7 +154,6 @@ auto f() { return dm::shuffle<batch>(x, key); }
 auto f() { return dm::shuffle<batch>(key, x); }
 #endif
 
-// mistake: misused_numbers__rotary
 // mistake: misused_numbers__shuffle_exchange
 // expect: shuffle_exchange: a dim stands in the angle brackets, a key and then a tensor in the parentheses: shuffle_exchange<sample>(key, x)
 #ifdef COMPILE_FAIL
@@ -162,6 +162,7 @@ auto f() { return dm::shuffle_exchange<batch>(x, key); }
 auto f() { return dm::shuffle_exchange<batch>(key, x); }
 #endif
 
+// mistake: misused_numbers__rotary
 // expect: rotary: the dims of positions and of heads stand in the angle brackets, a tensor in the parentheses: rotary<length, head>(x)
 #ifdef COMPILE_FAIL
 auto f() { return dm::rotary<hidden>(x); }
@@ -232,6 +233,22 @@ auto f() { return dm::fft_all_to_all<hidden>(z); }
 auto f() { return dm::ifft_all_to_all<rows>(z); }
 #else
 auto f() { return dm::ifft_all_to_all<hidden>(z); }
+#endif
+
+// mistake: misused_numbers__fft_exchange
+// expect: fft_exchange: dims stand in the angle brackets, a tensor in the parentheses: fft_exchange<time>(x)
+#ifdef COMPILE_FAIL
+auto f() { return dm::fft_exchange<rows>(z); }
+#else
+auto f() { return dm::fft_exchange<hidden>(z); }
+#endif
+
+// mistake: misused_numbers__ifft_exchange
+// expect: ifft_exchange: dims stand in the angle brackets, a tensor in the parentheses: ifft_exchange<time>(x)
+#ifdef COMPILE_FAIL
+auto f() { return dm::ifft_exchange<rows>(z); }
+#else
+auto f() { return dm::ifft_exchange<hidden>(z); }
 #endif
 
 // mistake: misused_numbers__rfft
