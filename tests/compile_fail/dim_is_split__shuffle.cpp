@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An order for a dim that is split.
-// expect: shuffle: needs the whole dim, and it is split; whole<dim> it, or split another
+// expect: shuffle: needs the whole dim, and it is split; take shuffle_exchange<dim>, or whole<dim> it first
 // expect: dim_is_split<batch, rows>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/shuffle.hpp>

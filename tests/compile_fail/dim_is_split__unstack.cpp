@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The elements of a dim of which ranks hold blocks.
-// expect: split_into, unstack: needs the whole dim, and it is split; whole<dim> it first
+// expect: split_into, unstack: needs the whole dim, and it is split; take split_into_exchange, or whole<dim> it first
 // expect: dim_is_split<batch, rows>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/split_into.hpp>

@@ -2,7 +2,7 @@
 // What Fourier transforms refuse.
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/fft.hpp>
-#include <dimesh/op/fft_all_to_all.hpp>
+#include <dimesh/op/fft_exchange.hpp>
 
 #include "names.hpp"
 
@@ -84,16 +84,16 @@ auto f(const spectrum& x) { return dm::irfft<half, hidden>(x); }
 #endif
 
 // mistake: dim_is_split__fft_all_to_all
-// expect: fft_all_to_all (ifft_.., ..): the dim is split, and the tensor has no other that could be split instead; cut<dim, a, b> it, or gather it with whole<dim>
+// expect: fft_all_to_all (ifft_.., ..): the dim is split, and the tensor has no other to split instead; fft_exchange<dim> leaves it split, whole<dim> gathers it
 // expect: dim_is_split<batch, rows>
 #ifdef COMPILE_FAIL
 auto f(const alone& x) { return dm::fft_all_to_all<batch>(x); }
 #else
-auto f(const alone& x) { return dm::fft_all_to_all<batch>(dm::whole<batch>(x)); }
+auto f(const alone& x) { return dm::fft_exchange<batch>(x); }
 #endif
 
 // mistake: dim_not_in_tensor__fft_all_to_all
-// expect: fft_all_to_all (ifft_.., ..): the tensor lacks a dim; name dims of its own
+// expect: fft_all_to_all, fft_exchange (ifft_.., ..): the tensor lacks a dim; name dims of its own
 #ifdef COMPILE_FAIL
 auto f(const signal& x) { return dm::fft_all_to_all<label>(x); }
 #else
@@ -101,15 +101,31 @@ auto f(const signal& x) { return dm::ifft_all_to_all<hidden>(x); }
 #endif
 
 // mistake: dim_repeated__fft_all_to_all
-// expect: fft_all_to_all (ifft_.., ..): a dim is named twice; name each once
+// expect: fft_all_to_all, fft_exchange (ifft_.., ..): a dim is named twice; name each once
 #ifdef COMPILE_FAIL
 auto f(const signal& x) { return dm::rfft_all_to_all<hidden, half, hidden>(x); }
 #else
 auto f(const signal& x) { return dm::rfft_all_to_all<hidden, half, batch>(x); }
 #endif
 
+// mistake: dim_not_in_tensor__fft_exchange
+// expect: fft_all_to_all, fft_exchange (ifft_.., ..): the tensor lacks a dim; name dims of its own
+#ifdef COMPILE_FAIL
+auto f(const alone& x) { return dm::fft_exchange<hidden>(x); }
+#else
+auto f(const alone& x) { return dm::ifft_exchange<batch>(x); }
+#endif
+
+// mistake: dim_has_halo__fft_exchange
+// expect: fft_all_to_all, fft_exchange (ifft_.., ..): blocks with halos stay where they are; transform the tensor without them
+#ifdef COMPILE_FAIL
+auto f(const alone& x) { return dm::fft_exchange<batch>(dm::halo_exchange<1, batch>(x)); }
+#else
+auto f(const alone& x) { return dm::fft_exchange<batch>(x); }
+#endif
+
 // mistake: dim_has_halo__fft_all_to_all
-// expect: fft_all_to_all (ifft_.., ..): blocks with halos stay where they are; transform the tensor without them
+// expect: fft_all_to_all, fft_exchange (ifft_.., ..): blocks with halos stay where they are; transform the tensor without them
 #ifdef COMPILE_FAIL
 auto f(const signal& x) { return dm::fft_all_to_all<hidden>(dm::halo_exchange<1, hidden>(x)); }
 #else
@@ -117,7 +133,7 @@ auto f(const signal& x) { return dm::fft_all_to_all<hidden>(x); }
 #endif
 
 // mistake: partial_operand__fft_all_to_all
-// expect: fft_all_to_all (ifft_.., ..): the tensor holds maxima or minima of parts along this axis; complete it first
+// expect: fft_all_to_all, fft_exchange (ifft_.., ..): the tensor holds maxima or minima of parts along this axis; complete it first
 #ifdef COMPILE_FAIL
 auto f(const signal& x) { return dm::fft_all_to_all<batch>(dm::max<hidden>(x)); }
 #else
@@ -135,7 +151,7 @@ auto f(const stored& x) { return dm::fft<hidden>(dm::cast<float>(x)); }
 #endif
 
 // mistake: element_not_differentiable__irfft_all_to_all
-// expect: fft_all_to_all (ifft_.., ..): such elements are not transformed; rfft_.. takes float or double, irfft_.. std::complex of them, the others both; cast<T> them
+// expect: fft_all_to_all, fft_exchange (ifft_.., ..): not of such elements; rfft_.. takes float or double, irfft_.. std::complex of them, the others both; cast<T> them
 // expect: element_not_differentiable<double>
 using halves = dm::tensor<double, whole, batch, half>;
 #ifdef COMPILE_FAIL

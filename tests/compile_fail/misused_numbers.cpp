@@ -6,11 +6,13 @@
 #include <dimesh/op/exchange.hpp>
 #include <dimesh/op/fft.hpp>
 #include <dimesh/op/fft_all_to_all.hpp>
+#include <dimesh/op/fft_exchange.hpp>
 #include <dimesh/op/logic.hpp>
 #include <dimesh/op/masked_mean.hpp>
 #include <dimesh/op/reductions.hpp>
 #include <dimesh/op/rotary.hpp>
 #include <dimesh/op/shuffle.hpp>
+#include <dimesh/op/shuffle_exchange.hpp>
 
 #include "names.hpp"
 
@@ -54,6 +56,14 @@ auto f() { return dm::stddev<batch>(x); }
 auto f() { return dm::prod(x, batch{}); }
 #else
 auto f() { return dm::prod<batch>(x); }
+#endif
+
+// mistake: misused_numbers__prod_all_reduce
+// expect: prod_all_reduce: dims stand in the angle brackets, a tensor in the parentheses: prod_all_reduce<batch>(x)
+#ifdef COMPILE_FAIL
+auto f() { return dm::prod_all_reduce(x, batch{}); }
+#else
+auto f() { return dm::prod_all_reduce<batch>(x); }
 #endif
 
 // mistake: misused_numbers__compensated_sum
@@ -144,6 +154,14 @@ auto f() { return dm::shuffle<batch>(x, key); }
 auto f() { return dm::shuffle<batch>(key, x); }
 #endif
 
+// mistake: misused_numbers__shuffle_exchange
+// expect: shuffle_exchange: a dim stands in the angle brackets, a key and then a tensor in the parentheses: shuffle_exchange<sample>(key, x)
+#ifdef COMPILE_FAIL
+auto f() { return dm::shuffle_exchange<batch>(x, key); }
+#else
+auto f() { return dm::shuffle_exchange<batch>(key, x); }
+#endif
+
 // mistake: misused_numbers__rotary
 // expect: rotary: the dims of positions and of heads stand in the angle brackets, a tensor in the parentheses: rotary<length, head>(x)
 #ifdef COMPILE_FAIL
@@ -215,6 +233,22 @@ auto f() { return dm::fft_all_to_all<hidden>(z); }
 auto f() { return dm::ifft_all_to_all<rows>(z); }
 #else
 auto f() { return dm::ifft_all_to_all<hidden>(z); }
+#endif
+
+// mistake: misused_numbers__fft_exchange
+// expect: fft_exchange: dims stand in the angle brackets, a tensor in the parentheses: fft_exchange<time>(x)
+#ifdef COMPILE_FAIL
+auto f() { return dm::fft_exchange<rows>(z); }
+#else
+auto f() { return dm::fft_exchange<hidden>(z); }
+#endif
+
+// mistake: misused_numbers__ifft_exchange
+// expect: ifft_exchange: dims stand in the angle brackets, a tensor in the parentheses: ifft_exchange<time>(x)
+#ifdef COMPILE_FAIL
+auto f() { return dm::ifft_exchange<rows>(z); }
+#else
+auto f() { return dm::ifft_exchange<hidden>(z); }
 #endif
 
 // mistake: misused_numbers__rfft

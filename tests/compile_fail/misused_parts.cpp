@@ -9,6 +9,7 @@
 #include <dimesh/op/scan.hpp>
 #include <dimesh/op/slice_exchange.hpp>
 #include <dimesh/op/split_into.hpp>
+#include <dimesh/op/split_into_exchange.hpp>
 
 #include "names.hpp"
 
@@ -54,6 +55,14 @@ auto f() { return dm::concat<both, hidden, hidden>(x, x); }
 auto f() { return dm::split_into(x, left{}); }
 #else
 auto f() { return dm::split_into<hidden, left, right>(x); }
+#endif
+
+// mistake: misused_parts__split_into_exchange
+// expect: split_into_exchange: the dim and its parts stand in the angle brackets, a tensor in the parentheses: split_into_exchange<both, left, right>(x)
+#ifdef COMPILE_FAIL
+auto f() { return dm::split_into_exchange(x, left{}); }
+#else
+auto f() { return dm::split_into_exchange<hidden, left, right>(x); }
 #endif
 
 // mistake: misused_parts__slice_exchange

@@ -3,11 +3,14 @@
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/concat_exchange.hpp>
 #include <dimesh/op/merge_exchange.hpp>
+#include <dimesh/op/shuffle_exchange.hpp>
+#include <dimesh/op/split_into_exchange.hpp>
 
 #include "names.hpp"
 
 struct part : dm::dim<4> {};
 struct odd : dm::dim<3> {};
+struct rest : dm::dim<5> {};
 struct length : dm::dim<> {};
 struct flat : dm::dim<48> {};
 struct other_mesh : dm::mesh<cols, rows> {};
@@ -21,7 +24,7 @@ extern const decltype(dm::halo_exchange<1, batch>(x)) wide;
 
 // mistake: parts_over_ranks__static
 // A part of a dim under its own name.
-// expect: slice_exchange, pad_exchange: the dim's extent is part of its type; name the dim of the result: slice_exchange<dim, part>(x, begin)
+// expect: slice_exchange, pad_exchange, split_into_exchange: the dim's extent is part of its type; name the dim of the result: slice_exchange<dim, part>(x, begin)
 // expect: extent_is_static<batch>
 // lines: 11
 #ifdef COMPILE_FAIL
@@ -32,7 +35,7 @@ auto f() { return dm::slice_exchange<batch, part>(x, 0); }
 
 // mistake: parts_over_ranks__lacking
 // A dim that the tensor lacks.
-// expect: slice_exchange, pad_exchange, flip_exchange: the tensor lacks this dim; name one of its own
+// expect: slice_exchange, pad_exchange, flip_exchange, split_into_exchange: the tensor lacks this dim; name one of its own
 // expect: dim_not_in_tensor<label>
 // lines: 11
 #ifdef COMPILE_FAIL
@@ -43,7 +46,7 @@ auto f() { return dm::flip_exchange<batch>(x); }
 
 // mistake: parts_over_ranks__there_already
 // A name that the tensor has.
-// expect: slice_exchange, pad_exchange: the tensor has a dim of the new name already; choose another name
+// expect: slice_exchange, pad_exchange, split_into_exchange: the tensor has a dim of the new name already; choose another name
 // expect: dim_already_in_tensor<hidden>
 // lines: 11
 #ifdef COMPILE_FAIL
@@ -54,7 +57,7 @@ auto f() { return dm::slice_exchange<batch, part>(x, 0); }
 
 // mistake: parts_over_ranks__odd
 // Three elements on two ranks.
-// expect: slice_exchange, pad_exchange: the axes that split the dim do not divide the new extent; write the new dim as uneven<dim>
+// expect: slice_exchange, pad_exchange, split_into_exchange: the axes that split the dim do not divide the new extent; write the new dim as uneven<dim>
 // expect: extent_not_divisible<odd, 3, rows, 2>
 // lines: 11
 #ifdef COMPILE_FAIL
@@ -63,9 +66,40 @@ auto f() { return dm::slice_exchange<batch, odd>(x, 0); }
 auto f() { return dm::slice_exchange<batch, dm::uneven<odd>>(x, 0); }
 #endif
 
+// mistake: parts_over_ranks__split_into_odd
+// Three elements and five on two ranks.
+// expect: slice_exchange, pad_exchange, split_into_exchange: the axes that split the dim do not divide the new extent; write the new dim as uneven<dim>
+// expect: extent_not_divisible<odd, 3, rows, 2>
+// lines: 11
+#ifdef COMPILE_FAIL
+auto f() { return dm::split_into_exchange<batch, odd, rest>(x); }
+#else
+auto f() { return dm::split_into_exchange<batch, dm::uneven<odd>, dm::uneven<rest>>(x); }
+#endif
+
+// mistake: parts_over_ranks__shuffled_lacking
+// An order for a dim that the tensor lacks.
+// expect: shuffle_exchange: the tensor lacks the dim to be shuffled; name one of its dims
+// expect: dim_not_in_tensor<label>
+#ifdef COMPILE_FAIL
+auto f() { return dm::shuffle_exchange<label>(dm::random_key{1}, x); }
+#else
+auto f() { return dm::shuffle_exchange<batch>(dm::random_key{1}, x); }
+#endif
+
+// mistake: parts_over_ranks__shuffled_halo
+// An order for blocks with elements of their neighbours.
+// expect: shuffle_exchange: the blocks carry halos; shuffle before halo_exchange
+// expect: dim_has_halo<batch>
+#ifdef COMPILE_FAIL
+auto f() { return dm::shuffle_exchange<batch>(dm::random_key{1}, wide); }
+#else
+auto f() { return dm::halo_exchange<1, batch>(dm::shuffle_exchange<batch>(dm::random_key{1}, x)); }
+#endif
+
 // mistake: parts_over_ranks__halo
 // Blocks with elements of their neighbours.
-// expect: slice_exchange, pad_exchange, flip_exchange: the blocks carry halos; do it before halo_exchange
+// expect: slice_exchange, pad_exchange, flip_exchange, split_into_exchange: the blocks carry halos; do it before halo_exchange
 // expect: dim_has_halo<batch>
 // lines: 11
 #ifdef COMPILE_FAIL

@@ -11,7 +11,7 @@ using sum = dm::tensor<float, dm::layout<pod, dm::partial<rows>>, batch, hidden>
 
 // mistake: reductions__lacking
 // A dim that the tensor lacks.
-// expect: prod, var, stddev, l1_norm, l2_norm, max_norm, compensated_sum: the tensor lacks this dim; name its own dims
+// expect: prod, prod_all_reduce, var, stddev, l1_norm, l2_norm, max_norm, compensated_sum: the tensor lacks this dim; name its own dims
 // expect: dim_not_in_tensor<label>
 #ifdef COMPILE_FAIL
 auto f(const matrix& x) { return dm::var<label>(x); }
@@ -21,7 +21,7 @@ auto f(const matrix& x) { return dm::var<hidden>(x); }
 
 // mistake: reductions__twice
 // A dim twice.
-// expect: prod, var, stddev, l1_norm, l2_norm, max_norm, compensated_sum: a dim is named twice; name it once
+// expect: prod, prod_all_reduce, var, stddev, l1_norm, l2_norm, max_norm, compensated_sum: a dim is named twice; name it once
 // expect: dim_repeated<hidden>
 #ifdef COMPILE_FAIL
 auto f(const matrix& x) { return dm::stddev<hidden, hidden>(x); }
@@ -31,7 +31,7 @@ auto f(const matrix& x) { return dm::stddev<hidden>(x); }
 
 // mistake: reductions__addends
 // The norm of addends.
-// expect: prod, var, stddev, l1_norm, l2_norm, max_norm: the operand is a sum yet to be made (of compensated_sum: an extreme); complete it first
+// expect: prod, prod_all_reduce, var, stddev, l1_norm, l2_norm, max_norm: the operand is a sum yet to be made (of compensated_sum: an extreme); complete it first
 // expect: partial_operand<rows>
 #ifdef COMPILE_FAIL
 auto f(const sum& x) { return dm::l2_norm<hidden>(x); }
@@ -41,7 +41,7 @@ auto f(const sum& x) { return dm::l2_norm<hidden>(dm::complete(x)); }
 
 // mistake: reductions__halo
 // Blocks with halos.
-// expect: prod, var, stddev, l1_norm, l2_norm, max_norm, compensated_sum: blocks of this dim carry a halo, which would count twice; take the tensor without it
+// expect: prod, prod_all_reduce, var, stddev, l1_norm, l2_norm, max_norm, compensated_sum: blocks carry a halo, which would count twice; take the tensor without it
 // expect: dim_has_halo<batch>
 #ifdef COMPILE_FAIL
 auto f(const matrix& x) { return dm::compensated_sum<batch>(dm::halo_exchange<1, batch>(x)); }
@@ -51,12 +51,23 @@ auto f(const matrix& x) { return dm::compensated_sum<batch>(x); }
 
 // mistake: reductions__split
 // A product along a dim that is split.
-// expect: prod: the dim is split, and a rank sees its block only; gather it with whole<dim> first
+// expect: prod: the dim is split, and a rank sees its block only; take prod_all_reduce<dim>(x), or gather it with whole<dim> first
 // expect: dim_is_split<batch, rows>
 #ifdef COMPILE_FAIL
 auto f(const matrix& x) { return dm::prod<batch>(x); }
 #else
-auto f(const matrix& x) { return dm::prod<batch>(dm::whole<batch>(x)); }
+auto f(const matrix& x) { return dm::prod_all_reduce<batch>(x); }
+#endif
+
+// mistake: reductions__multiplied_by_mpi
+// A product over ranks of elements that MPI does not know.
+// expect: prod_all_reduce: ranks do not multiply elements of this type; cast the tensor first
+// expect: element_not_summable<std::complex<long double>
+template <class T> using numbers = dm::tensor<std::complex<T>, by_batch, batch, hidden>;
+#ifdef COMPILE_FAIL
+auto f(const numbers<long double>& x) { return dm::prod_all_reduce<batch>(x); }
+#else
+auto f(const numbers<double>& x) { return dm::prod_all_reduce<batch>(x); }
 #endif
 
 // mistake: max__recorded

@@ -67,7 +67,9 @@ TEST_CASE("elements: MPI's own types where there are, bytes for others") {
   CHECK(element<odd_size>::units == 3);
   CHECK(operation<bool>(reduction::sum) == MPI_LOR);
   CHECK(operation<bool>(reduction::min) == MPI_LAND);
+  CHECK(operation<bool>(reduction::product) == MPI_LAND);
   CHECK(operation<int>(reduction::max) == MPI_MAX);
+  CHECK(operation<double>(reduction::product) == MPI_PROD);
 }
 
 TEST_CASE("all_reduce: in one call and in pieces, in place and not") {
@@ -82,6 +84,10 @@ TEST_CASE("all_reduce: in one call and in pieces, in place and not") {
               x[static_cast<std::size_t>(i)] == sum_held(c.size(), i);
     CHECK(right);
   }
+  const dimesh::half two(2.0f);
+  dimesh::half power(0.0f);
+  all_reduce(c, &two, &power, 1, reduction::product);
+  CHECK(static_cast<float>(power) == static_cast<float>(1 << c.size()));
   double v = c.rank(), top = 0, low = 0;
   all_reduce(c, &v, &top, 1, reduction::max);
   all_reduce(c, &v, &low, 1, reduction::min);

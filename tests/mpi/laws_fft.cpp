@@ -4,7 +4,7 @@
 // layouts come out.
 // alone: it alone links FFTW
 // ranks: 1 2 4
-// checks: 2801 3349 3897
+// checks: 5142 8042 10942
 // labels: sanitize_all
 #include "dimesh/op/fft.hpp"
 
@@ -13,7 +13,8 @@
 #include "dimesh/create.hpp"
 #include "dimesh/grad/cost.hpp"
 #include "dimesh/op/cast.hpp"
-#include "dimesh/op/fft_all_to_all.hpp"
+#include "dimesh/op/cuts.hpp"
+#include "dimesh/op/fft_exchange.hpp"
 #include "dimesh/op/to_rank.hpp"
 #include "dimesh/plan/probe.hpp"
 #include "support/adjoint.hpp"
@@ -249,6 +250,73 @@ TEST_CASE("three dims in slabs and pencils: values, there and back, transposes a
       });
 }
 
+/// A dim of n elements in so many blocks is cut into this many rows.
+static_assert(dm::detail::six_step_rows(64, 4) == 8);
+static_assert(dm::detail::six_step_rows(12, 3) == 3);
+static_assert(dm::detail::six_step_rows(24, 4) == 4);
+static_assert(dm::detail::six_step_rows(17, 4) == 1);
+static_assert(dm::detail::six_step_rows(64, 1) == 1);
+static_assert(dm::detail::six_step_rows(0, 4) == 1);
+
+/// The transpose on all ranks, and the cost on the one at the origin, whose blocks are the longest.
+template <class F, class... X>
+void check_moves(const F& f, const std::vector<array>& a, const X&... x) {
+  for (const unsigned once : {0u, ~0u}) {
+    const operation_report r = run_adjoint(f, once, 1, a, x...);
+    CHECK(std::abs(r.tangent - r.cotangent) <= 1e-10 * std::max(1.0, std::abs(r.tangent)));
+    if (std::get<0>(std::tie(x...)).grid().rank() != 0) continue;
+    CHECK(r.forward == "");
+    CHECK(r.backward == "");
+  }
+}
+/// Dim p of v, with elements a, as it lies, there and back.
+template <class X>
+void check_where_it_lies(const X& v, const X& w, const array& a, const array& b) {
+  const auto z = dm::as_complex(v, w);
+  const auto y = dm::fft_exchange<p>(z);
+  check_parts(y, dft({a, b}, "p", -1));
+  check_parts(dm::ifft_exchange<p>(y), {a, b});
+  check_parts(dm::ifft_exchange<p>(z), dft({a, b}, "p", 1, inverse_of(a, "p")));
+  check_parts(dm::fft_exchange<p>(v), dft(nothing_imaginary(a), "p", -1));
+  check_moves(
+      [](const auto& i, const auto& j) {
+        const auto f = dm::fft_exchange<p>(dm::as_complex(i, j));
+        return dm::real(f) + dm::imag(f) * 2.0;
+      },
+      {a, b}, v, w);
+  check_moves([](const auto& i) { return dm::imag(dm::ifft_exchange<p>(i)) * 3.0; }, {a}, v);
+}
+
+TEST_CASE("dims that stay split, under every layout: there and back, transposes and costs" *
+          needs_fftw) {
+  for_all_cases<plane, unevenly_with_partial, p, q>(
+      {{12, 2}, {4, 6}, {5, 2}, {1, 3}, {0, 3}}, [](auto v, const array& a) {
+        const array b = numbers(a.dims, a.size, 9);
+        check_where_it_lies(v, scattered<decltype(v)>(v.grid(), b), a, b);
+        const numbers_pair both = dft(dft(nothing_imaginary(a), "q", -1), "p", -1);
+        check_parts(dm::fft_exchange<q, p>(v), both);
+      });
+}
+
+template <class... R> using four = dm::tensor<double, dm::layout<plane, R...>, q, p, r>;
+
+TEST_CASE("dims that stay split: blocks of any lengths, at one place, over two axes" * needs_fftw) {
+  using dm::split, dm::uneven;
+  const array a = numbers({"q", "p", "r"}, {2, 24, 3}, 1), b = numbers(a.dims, a.size, 2);
+  for_each_grid<plane>([&](const dm::grid<plane>& g) {
+    const auto lies = [&]<class X>(dm::detail::tag<X>, const auto&... cuts) {
+      check_where_it_lies(scattered<X>(g, a, cuts...), scattered<X>(g, b, cuts...), a, b);
+    };
+    lies(dm::detail::tag<four<split<uneven<p>, x>, dm::placed<y, 0>>>{});
+    lies(dm::detail::tag<four<split<uneven<p>, y, x>>>{});
+    lies(dm::detail::tag<four<split<uneven<q>, x>, split<uneven<p>, y>>>{});
+    std::vector<double> speeds;
+    for (index_t i = 0; i < g.size<x>(); ++i) speeds.push_back(static_cast<double>(i));
+    if (g.size<x>() > 1)  // the first has nothing
+      lies(dm::detail::tag<four<split<dm::ragged<p>, x>>>{}, dm::cuts_by_speed<p>(24, speeds));
+  });
+}
+
 struct rows : dm::axis<> {};
 struct cols : dm::axis<> {};
 struct pod : dm::mesh<rows, cols> {};
@@ -315,6 +383,24 @@ TEST_CASE("slabs and pencils: where they lie, and what moves" * needs_fftw) {
   for (std::size_t i = 0; i < w.size(); ++i) CHECK(abs(w[i] - v[i]) < 1e-12);
 }
 
+// Dims that stay split lie as before.
+using wave = dm::layout<pod, dm::split<down, rows>, dm::split<across, cols>>;
+using signal = dm::tensor<float, wave, across, down>;
+static_assert(std::is_same_v<decltype(dm::fft_exchange<down, across>(std::declval<signal>())),
+                             dm::tensor<std::complex<float>, wave, across, down>>);
+// Of 256 complex numbers on 4 ranks each has 64, and three times sends three quarters of them.
+struct ring : dm::axis<4> {};
+struct around : dm::mesh<ring> {};
+struct time : dm::dim<256> {};
+template <class T>
+using by_time = dm::tensor<T, dm::shaped<dm::layout<around, dm::split<time, ring>>>, time>;
+struct along_time {
+  constexpr auto operator()(const auto& u) const { return dm::fft_exchange<time>(u); }
+};
+static_assert(dm::count(along_time{}, by_time<std::complex<double>>{}).bytes() == 3 * 48 * 16);
+static_assert(dm::count(along_time{}, by_time<double>{}).bytes() ==
+              48 * 8 + 2 * 48 * 16);  // real numbers the first time
+
 TEST_CASE("float, complex numbers of Kokkos, and plans that are kept" * needs_fftw) {
   int ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -379,14 +465,21 @@ TEST_CASE("probes: the costs of the types, for a layout that the run says" * nee
     return dm::irfft_all_to_all<half, deep, down, across>(w);
   };
   const dm::mesh_sizes<pod> on{rows{2}, cols{3}};
+  const auto where_it_lies = [](const auto& u) {
+    return dm::ifft_exchange<deep, down>(dm::fft_exchange<down, across>(u));
+  };
   const auto same = [&]<class... R>(dm::layout<pod, R...> l) {
     using typed = dm::tensor<double, dm::shaped<dm::layout<pod, R...>>, down, across, deep>;
     using cube = dm::tensor<double, any, down, across, deep>;
-    const auto a = dm::count(there_and_back, typed(on));
-    const auto b = dm::count(there_and_back, dm::probe_of<cube>(dm::layout_value<pod>(l), on));
-    CHECK(a.flops() == b.flops());
-    CHECK(a.moved() == b.moved());
-    CHECK(a.counts.over == b.counts.over);
+    const auto check = [&](const auto& f) {
+      const auto a = dm::count(f, typed(on));
+      const auto b = dm::count(f, dm::probe_of<cube>(dm::layout_value<pod>(l), on));
+      CHECK(a.flops() == b.flops());
+      CHECK(a.moved() == b.moved());
+      CHECK(a.counts.over == b.counts.over);
+    };
+    check(there_and_back);
+    check(where_it_lies);
   };
   same(dm::layout<pod, split<down, rows>>{});
   same(dm::layout<pod, split<down, rows>, split<across, cols>>{});

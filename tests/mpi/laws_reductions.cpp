@@ -3,7 +3,7 @@
 // under every layout that their rules allow; their transposes and costs; and that they have the
 // same bits on every run.
 // ranks: 1 2 4
-// checks: 2217 4424 6631
+// checks: 3384 6726 10068
 // labels: sanitize_all device
 #include "dimesh/op/reductions.hpp"
 #include "dimesh/op/value.hpp"
@@ -92,6 +92,7 @@ TEST_CASE("rounded results have the same bits on every run, and on all ranks tha
     repeats([](const auto& u) { return dm::l2_norm<p>(u); });
     repeats([](const auto& u) { return dm::compensated_sum<q>(u); });
     repeats([](const auto& u) { return dm::cumsum_exscan<p>(u); });
+    repeats([](const auto& u) { return dm::prod_all_reduce<p>(u); });
     repeats([](const auto& u) {
       return dm::scatter_add<p, r>(u, dm::mod(dm::cast<std::int32_t>(u), 5), r{5});
     });
@@ -99,6 +100,18 @@ TEST_CASE("rounded results have the same bits on every run, and on all ranks tha
       check_repeats([](const auto& u) { return dm::prod<q>(u); }, w, a);
     });
   });
+}
+
+/// The adjoint on all ranks, and the cost on the one at the origin, whose blocks are the longest.
+template <class F, class X>
+void check_products(const F& f, const precision& how, const array& a, const X& x) {
+  for (const unsigned once : {0u, ~0u}) {
+    const operation_report r = run_adjoint(f, once, how.step, {a}, x);
+    CHECK(std::abs(r.tangent - r.cotangent) <= how.tolerance * std::max(1.0, std::abs(r.tangent)));
+    if (x.grid().rank() != 0) continue;
+    CHECK(r.forward == "");
+    CHECK(r.backward == "");
+  }
 }
 
 TEST_CASE("products, whose gradients are right where elements are zero") {
@@ -114,6 +127,46 @@ TEST_CASE("products, whose gradients are right where elements are zero") {
         check_operation(all, precision{1e-4, 1e-3}, {a}, v);
       }
     }
+  });
+}
+
+TEST_CASE("products over ranks, whose gradients are right where elements are zero") {
+  for_all_cases<plane, unevenly, p, q>({{5, 4}, {1, 3}, {3, 0}}, [](auto v, const array& a) {
+    const auto rows = [](const auto& u) { return dm::prod_all_reduce<q>(u); };
+    const auto columns = [](const auto& u) { return dm::prod_all_reduce<p>(u); };
+    const auto all = [](const auto& u) { return dm::prod_all_reduce(u); };
+    CHECK(agrees(rows(v), over_lines({"p"}, a, product_of)));
+    CHECK(agrees(columns(v), over_lines({"q"}, a, product_of)));
+    CHECK(agrees(all(v), over_lines({}, a, product_of)));
+    CHECK(agrees(dm::prod_all_reduce<q>(dm::cast<int>(v)), over_lines({"p"}, a, product_of)));
+    CHECK(agrees(dm::prod_all_reduce<q>(dm::cast<dm::bfloat16>(v)),
+                 over_lines({"p"}, a, product_of)));
+    check_products(rows, precision{1e-3, 1e-5}, a, v);
+    check_products(columns, precision{1e-3, 1e-5}, a, v);
+    check_products(all, precision{1e-4, 1e-3}, a, v);
+  });
+}
+
+TEST_CASE("products over ranks: what they move, and gradients of gradients") {
+  using dm::split;
+  using X = dm::tensor<double, dm::layout<line, split<dm::uneven<p>, x>>, p, q>;
+  static_assert(std::is_same_v<decltype(dm::prod_all_reduce<p>(std::declval<X>())),
+                               dm::tensor<double, dm::layout<line>, q>>);
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    const array a = reals({"p", "q"}, {5, 3}, 3);
+    const X v = scattered<X>(g, a);
+    const index_t others = g.state().sizes()[0] > 1 ? 1 : 0;
+    census::reset();
+    (void)dm::prod_all_reduce(v);  // q first, which is whole: one number a row is left, then one
+    CHECK(census::snapshot().calls() == others);
+    CHECK(census::snapshot().bytes() == 8 * others);
+    const auto slope = [&](const auto& u) {
+      const auto loss = [](const auto& w) { return dm::sum(dm::prod_all_reduce<p>(w)); };
+      const auto by = dm::complete(dm::value_and_grad(loss, u)().gradient);
+      return dm::complete(dm::sum(by * by));
+    };
+    const operation_report r = run_adjoint(slope, 0, 1e-4, {a}, v);
+    CHECK(std::abs(r.tangent - r.cotangent) <= 1e-5 * std::max(1.0, std::abs(r.tangent)));
   });
 }
 

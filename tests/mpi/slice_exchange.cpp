@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4
 // labels: sanitize device
-// Parts of dims that ranks split, among others, reversed, side by side, merged and cut: beside
-// whole arrays under every layout; transposes and costs; that nothing travels but what changes
-// rank; and what only the run refuses.
+// Parts of dims that ranks split, among others, reversed, shuffled, side by side, merged and cut:
+// beside whole arrays under every layout; transposes and costs; that nothing travels but what
+// changes rank; and what only the run refuses.
 #include "dimesh/op/slice_exchange.hpp"
 
 #include <doctest/doctest.h>
 
 #include "dimesh/op/concat_exchange.hpp"
 #include "dimesh/op/merge_exchange.hpp"
+#include "dimesh/op/shuffle_exchange.hpp"
+#include "dimesh/op/split_into_exchange.hpp"
 #include "dimesh/op/to_rank.hpp"
 #include "support/movement.hpp"
 
@@ -92,6 +94,59 @@ TEST_CASE("slice_exchange and others: even blocks, other types, values around") 
         scattered<dm::tensor<float, typename decltype(v)::layout_type, p, q>>(v.grid(), a);
     CHECK(agrees(dm::flip_exchange<q>(f), flipped(a)));
   });
+}
+
+/// Three parts, the last one first again: what split_into_exchange made, by names or numbers.
+struct taken_apart {
+  template <class X> auto operator()(const X& x) const {
+    const index_t n = x.template extent<q>();
+    const auto [a, b, c] =
+        dm::split_into_exchange<q, dm::uneven<three>, dm::uneven<r>, dm::uneven<s>>(x, three{},
+                                                                                    r{n - 4}, s{1});
+    return dm::concat_exchange<dm::uneven<q>, s, three, r>(c, a, b);
+  }
+};
+struct taken_apart_by_numbers {
+  template <class X> auto operator()(const X& x) const {
+    const index_t n = x.template extent<q>();
+    const auto parts = dm::split_into_exchange<dm::uneven<q>>(x, 3, n - 4, 1);
+    return dm::concat_exchange<dm::uneven<q>>(parts[2], parts[0], parts[1]);
+  }
+};
+
+TEST_CASE("split_into_exchange: under every layout, and back") {
+  for_each_case<plane, unevenly_with_partial, p, q>({{3, 11}, {2, 4}}, [](auto v, const array& a) {
+    const index_t n = a.size[1];
+    const array turned = picked(a, "q", "q", n, 0, [n](index_t i) { return (i + n - 1) % n; });
+    CHECK(agrees(taken_apart{}(v), turned));
+    CHECK(agrees(taken_apart_by_numbers{}(v), turned));
+    check_movement(taken_apart{}, a, v);
+  });
+  for_each_case<line, evenly, p, q>({{6, 8}}, [](auto v, const array& a) {
+    const auto parts = dm::split_into_exchange<q, left, r>(v, left{}, r{4});
+    CHECK(agrees(std::get<0>(parts), sliced(a, "left", 4, 0)));
+    CHECK(agrees(std::get<1>(parts), sliced(a, "r", 4, 4)));
+  });
+}
+
+struct shuffled_by {
+  std::uint64_t seed;
+  template <class X> auto operator()(const X& x) const {
+    return dm::shuffle_exchange<q>(dm::random_key{seed}, x);
+  }
+};
+
+TEST_CASE("shuffle_exchange: the order of shuffle, under every layout, and back") {
+  for_each_case<plane, unevenly_with_partial, p, q>(
+      {{3, 11}, {2, 4}, {0, 5}, {3, 0}}, [](auto v, const array& a) {
+        const index_t n = a.size[1];
+        const dm::random_permutation order(dm::random_key{5}, n);
+        CHECK(agrees(shuffled_by{5}(v), picked(a, "q", "q", n, 0, order)));
+        for (const unsigned once : {0u, ~0u}) {
+          const operation_report report = run_adjoint(shuffled_by{5}, once, 1, {a}, v);
+          CHECK(report.tangent == report.cotangent);
+        }
+      });
 }
 
 /// The same along any dim.
@@ -226,6 +281,35 @@ TEST_CASE("merge_exchange, cut_exchange: whatever splits the dims") {
   check_merge<plane, split<uneven<r>, y, x>, split<uneven<q>, x, y>>();
 }
 
+TEST_CASE("shuffle_exchange: what travels is what changes rank; costs as foreseen") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    const index_t ranks = g.state().sizes()[0], each = 2 * ranks, n = ranks * each;
+    const array a = numbers({"p", "q"}, {3, n}, 1);
+    const auto v = scattered<dm::tensor<double, dm::layout<line, dm::split<q, x>>, p, q>>(g, a);
+    const auto away = [&](std::uint64_t seed, index_t rank) {
+      const dm::random_permutation order(dm::random_key{seed}, n);
+      index_t leaving = 0;
+      for (index_t i = 0; i < n; ++i) leaving += order(i) / each == rank && i / each != rank;
+      return leaving;
+    };
+    for (const std::uint64_t seed : {1u, 2u, 3u}) {
+      census::reset();
+      (void)shuffled_by{seed}(v);
+      CHECK(census::snapshot().calls() == (ranks > 1 ? 1 : 0));
+      CHECK(census::snapshot().bytes() == 3 * 8 * away(seed, g.rank()));
+    }
+    // As though each rank had as much for every other: so it is for some keys.
+    const auto all_alike = [&](std::uint64_t seed) {
+      index_t alike = 0;
+      for (index_t r = 0; r < ranks; ++r) alike += away(seed, r) == each - each / ranks;
+      return alike == ranks;
+    };
+    std::uint64_t seed = 1;
+    while (!all_alike(seed)) ++seed;
+    check_operation(shuffled_by{seed}, {}, {a}, v);
+  });
+}
+
 /// Bytes of messages that this rank sent.
 template <class F> index_t bytes_sent(const F& f) {
   census::reset();
@@ -309,6 +393,8 @@ TEST_CASE("slice_exchange and others: what there is not") {
     CHECK(said([&] { (void)dm::cut_exchange<q, p, dm::split<dm::uneven<r>, x>>(v, p{4}, r{3}); }) ==
           "cut_exchange: dim 'q' has 6 elements, not the product of p=4 x r=3; give all open "
           "extents but one");
+    CHECK(said([&] { (void)dm::split_into_exchange<dm::uneven<q>>(v, 2, 3); }) ==
+          "split_into_exchange: the parts have 5 elements together, and dim 'q' has 6");
     const auto m = scattered<dm::tensor<double, L, p, q>>(g, numbers({"p", "q"}, {2, 6}, 1));
     CHECK(said([&] { (void)dm::merge_exchange<dm::split<dm::uneven<nine>, x>, p, q>(m); }) ==
           "merge_exchange: the dims have 12 elements together, and dim 'nine' has 9");

@@ -24,7 +24,7 @@
 #include "dimesh/op/norm.hpp"
 #include "dimesh/op/reductions.hpp"
 #include "dimesh/op/scan.hpp"
-#include "dimesh/op/shuffle.hpp"
+#include "dimesh/op/shuffle_exchange.hpp"
 #include "dimesh/op/sort.hpp"
 #include "dimesh/op/sort_all_to_all.hpp"
 #include "dimesh/op/start.hpp"
@@ -216,7 +216,9 @@ TEST_CASE("operations whose kernels are code of the host: on copies there, resul
     if constexpr (std::is_same_v<dm::value_of<std::remove_const_t<decltype(expected)>>, double>)
       CHECK(same_bits(slope(z), slope(x)));
   };
-  same([](const auto& v) { return dm::prod<q>(v); });
+  same([](const auto& v) { return dm::prod<q>(v); }, false);
+  const bool sent = x.grid().ranks() > 1;  // messages go through the host's memory
+  same([](const auto& v) { return dm::prod_all_reduce<p>(v); }, sent);
   same([](const auto& v) { return dm::var<q>(v); });
   same([](const auto& v) { return dm::var<p>(v); });
   same([](const auto& v) { return dm::compensated_sum<q>(v); });
@@ -224,7 +226,8 @@ TEST_CASE("operations whose kernels are code of the host: on copies there, resul
   same([](const auto& v) { return dm::argsort<q>(v); });
   same([](const auto& v) { return dm::sort_all_to_all<p>(v); });
   same([](const auto& v) { return dm::max<q>(v) * 2.0; }, false);
-  same([](const auto& v) { return dm::shuffle<q>(dm::random_key(3), v); });
+  same([](const auto& v) { return dm::shuffle<q>(dm::random_key(3), v); }, false);
+  same([](const auto& v) { return dm::shuffle_exchange<p>(dm::random_key(3), v); }, sent);
   same([](const auto& v) { return dm::layer_norm<q>(v); }, false);
   const auto at = dm::generate<dm::tensor<int, layout<plane>, r>>(
       h, [](dm::index_t i) { return int(i) % 3 - 1; }, r{5});

@@ -74,18 +74,22 @@ constexpr bool is_own_operation(element_kind kind, reduction r) {
     case element_kind::float32:
     case element_kind::float64:
     case element_kind::long_double:
-      return r != reduction::sum;
+      return r == reduction::max || r == reduction::min;
     default:
       return false;
   }
 }
-/// MPI's operation for a reduction of a kind. On bool, sums and maxima are `or`, minima `and`.
+/// MPI's operation for a reduction of a kind. On bool, sums and maxima are `or`, minima and
+/// products `and`.
 MPI_Op operation(element_kind kind, reduction r);
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline MPI_Op operation(element_kind kind, reduction r) {
   if (is_own_operation(kind, r)) return own_operation(kind, r);
-  if (kind == element_kind::boolean) return r == reduction::min ? MPI_LAND : MPI_LOR;
-  return r == reduction::sum ? MPI_SUM : r == reduction::max ? MPI_MAX : MPI_MIN;
+  const bool grows = r == reduction::sum || r == reduction::max;
+  if (kind == element_kind::boolean) return grows ? MPI_LOR : MPI_LAND;
+  if (r == reduction::sum) return MPI_SUM;
+  if (r == reduction::product) return MPI_PROD;
+  return r == reduction::max ? MPI_MAX : MPI_MIN;
 }
 #endif
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How do ranks' values become one? By a sum, a maximum or a minimum: MPI's own where they do what
-// these say. bfloat16 and half MPI does not know: messages have two bytes an element; each sum is
-// made in float and rounded to what travels on. And of floating-point numbers NaN is the greatest
-// and the least where it is among them, as within a rank: MPI's maximum hangs on their order.
+// How do ranks' values become one? By a sum, a product, a maximum or a minimum: MPI's own where
+// they do what these say. bfloat16 and half MPI does not know: messages have two bytes an element;
+// each sum is made in float and rounded to what travels on. And of floating-point numbers NaN is
+// the greatest and the least where it is among them, as within a rank: MPI's maximum hangs on their
+// order.
 //
 //   MPI_Allreduce(x, y, n, MPI_UINT16_T, own_operation(element_kind::half, reduction::sum), c)
 //
@@ -19,7 +20,7 @@
 
 namespace dimesh::collective {
 
-enum class reduction { sum, max, min };
+enum class reduction { sum, max, min, product };
 
 namespace detail {
 
@@ -27,6 +28,8 @@ namespace detail {
 template <reduction R, class T> T joined(T u, T v) {
   if constexpr (R == reduction::sum)
     return u + v;
+  else if constexpr (R == reduction::product)
+    return u * v;
   else if constexpr (R == reduction::max)
     return ((u >= v) | (u != u)) ? u : v;
   else
@@ -55,11 +58,11 @@ template <class T> class own_operations {
 
  private:
   own_operations() {
-    MPI_User_function* const join[] = {join_elements<T, reduction::sum>,
-                                       join_elements<T, reduction::max>,
-                                       join_elements<T, reduction::min>};
+    MPI_User_function* const join[] = {
+        join_elements<T, reduction::sum>, join_elements<T, reduction::max>,
+        join_elements<T, reduction::min>, join_elements<T, reduction::product>};
     constexpr int commutes = 1;
-    for (int r = 0; r < 3; ++r)
+    for (int r = 0; r < 4; ++r)
       dimesh::detail::check(MPI_Op_create(join[r], commutes, &op_[r]), "reduction");
     int key = MPI_KEYVAL_INVALID;
     dimesh::detail::check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &end, &key, nullptr),
@@ -73,7 +76,7 @@ template <class T> class own_operations {
     delete all;
     return MPI_SUCCESS;
   }
-  MPI_Op op_[3] = {MPI_OP_NULL, MPI_OP_NULL, MPI_OP_NULL};
+  MPI_Op op_[4] = {MPI_OP_NULL, MPI_OP_NULL, MPI_OP_NULL, MPI_OP_NULL};
 };
 
 }  // namespace detail

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How are elements along one dim picked by number, a number for each result, and added up where
-// they came from?
+// they came from? And how do whole places of it change theirs?
 //
 //   gather_along({4, 10, 3, 8}, x, ids, y)       // y[o, k, j] = x[o, ids[o, k, j], j]
 //   scatter_along({4, 10, 3, 8}, y, ids, x)      // x[o, ids[o, k, j], j] += y[o, k, j], from 0
+//   move_places({4, 10, 3, 3, 8}, from, nullptr, x, y)     // y[o, k, j] = x[o, from[k], j]
 //
 // A number that is no place of x reads 0 and is added nowhere; x may hold some places only.
 #pragma once
@@ -21,6 +22,11 @@ namespace dimesh::local {
 /// first .. first + from are the places of the one picked from.
 struct picked_lines {
   index_t outer, from, to, inner, first = 0;
+};
+
+/// Arrays (outer, from, inner) and (outer, to, inner), of whose places so many are moved.
+struct moved_places {
+  index_t outer, count, from, to, inner;
 };
 
 namespace detail {
@@ -101,6 +107,43 @@ template <class T, class I, class Sum> struct scatter_work {
   }
 };
 
+KOKKOS_FORCEINLINE_FUNCTION index_t place_of(const index_t* numbers, index_t k) {
+  return numbers == nullptr ? k : numbers[k];
+}
+template <class T> struct moved_work {
+  moved_places l;
+  const index_t *from, *to;
+  const T* x;
+  T* y;
+
+  KOKKOS_FUNCTION void operator()(index_t begin, index_t end) const {  // of outer * count
+    const dimesh::detail::writes_memory kernel;
+    for (index_t row = begin, stop; row < end; row = stop) {
+      const index_t o = row / l.count, first = o * l.count, next = first + l.count;
+      stop = next < end ? next : end;
+      for (index_t k = row - first; k < stop - first; ++k) {
+        const T* const source = x + (o * l.from + place_of(from, k)) * l.inner;
+        T* const target = y + (o * l.to + place_of(to, k)) * l.inner;
+#pragma omp simd
+        for (index_t j = 0; j < l.inner; ++j) target[j] = source[j];
+      }
+    }
+  }
+};
+/// One element of it: what a device does.
+template <class T> struct moved_element {
+  moved_places l;
+  const index_t *from, *to;
+  const T* x;
+  T* y;
+
+  KOKKOS_FUNCTION void operator()(index_t e) const {
+    const division of = divided(e, l.inner), at = divided(of.whole, l.count);
+    y[(at.whole * l.to + place_of(to, at.rest)) * l.inner + of.rest] =
+        x[(at.whole * l.from + place_of(from, at.rest)) * l.inner + of.rest];
+  }
+};
+
 }  // namespace detail
 
 /// x (outer, from, inner), ids (outer, to, inner) -> y (outer, to, inner).
@@ -112,6 +155,17 @@ void gather_along(const picked_lines& l, const T* x, const I* ids, T* y) {
 template <class Space = default_space, class T, class I, class Sum>
 void scatter_along(const picked_lines& l, const T* y, const I* ids, Sum* x) {
   for_each_index<Space>(l.outer, detail::scatter_work<T, I, Sum>{l, y, ids, x});
+}
+/// x (outer, from, inner) -> y (outer, to, inner), whose place to[k] is place from[k] of x for k <
+/// count, and whose others are left alone. Without `from`, or `to`, it is place k. No place of y
+/// is met twice.
+template <class Space = default_space, class T>
+void move_places(const moved_places& l, const index_t* from, const index_t* to, const T* x, T* y) {
+  if constexpr (!detail::runs_on_host<Space>)
+    if (!detail::moves_to_host<Space>())
+      return detail::each_for_itself<Space>(l.outer * l.count * l.inner,
+                                            detail::moved_element<T>{l, from, to, x, y});
+  in_ranges<Space>(l.outer * l.count, detail::moved_work<T>{l, from, to, x, y});
 }
 
 }  // namespace dimesh::local

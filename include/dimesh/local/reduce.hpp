@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How are the elements of a row summed, or their extremes found? The loops of all reductions
-// (reduce_over.hpp): one result a row, or a row joined to a row of results.
+// How are the elements of a row summed, multiplied, or their extremes found? The loops of all
+// reductions (reduce_over.hpp): one result a row, or a row joined to a row of results.
 //
 //   reduce_row<plus, keep::nothing, F>{f}(n, value_of_row<T>{&sum}, row_of<const T>{x})
 //
@@ -28,6 +28,13 @@ struct plus {
     } else {
       return a + b;
     }
+  }
+};
+
+struct times {
+  template <class T> KOKKOS_FORCEINLINE_FUNCTION static constexpr T identity() { return T(1); }
+  template <class T> KOKKOS_FORCEINLINE_FUNCTION static T join(T a, T b) {
+    return static_cast<T>(a * b);
   }
 };
 
@@ -84,6 +91,15 @@ KOKKOS_FORCEINLINE_FUNCTION T joined_streams(index_t n, F f, In... in) {
     d += static_cast<T>(f(in[i + 3 * n]...));
   }
   return (a + b) + (c + d);
+}
+
+/// in (n) ... -> the product of f over all positions, from the first to the last: products of every
+/// fourth one, say, might leave the type where the product of all does not.
+template <class T, class F, class... In>
+KOKKOS_FORCEINLINE_FUNCTION T joined(times, index_t n, F f, In... in) {
+  T product(1);
+  for (index_t i = 0; i < n; ++i) product = times::join(product, static_cast<T>(f(in[i]...)));
+  return product;
 }
 
 /// Larger than the bits of inf: the bits of a NaN, without its sign.

@@ -246,8 +246,8 @@ void reduce_to(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f, T
 
 }  // namespace detail
 
-/// y = f(x...) joined by plus, greatest or least over every group that y lacks (stride 0). y is
-/// contiguous, its groups in any order. Sums of bfloat16 are formed in float and rounded once.
+/// y = f(x...) joined by plus, times, greatest or least over every group that y lacks (stride 0). y
+/// is contiguous, its groups in any order. Sums of bfloat16 are formed in float and rounded once.
 template <class Space = default_space, class Join, class Y, class F, class... X>
 void map_reduce_over(Join, const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f, Y* y,
                      const X*... x) {

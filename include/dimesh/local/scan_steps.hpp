@@ -24,11 +24,6 @@
 
 namespace dimesh::local {
 
-struct times {
-  template <class T> KOKKOS_FORCEINLINE_FUNCTION static constexpr T identity() { return T(1); }
-  template <class T> KOKKOS_FORCEINLINE_FUNCTION static T join(T a, T b) { return a * b; }
-};
-
 /// A user's associative function and its identity.
 template <class F, class T> struct joined_with {
   F f;

@@ -5,7 +5,6 @@
 //
 //   loops<2> l{2, {256, 1024}, {{1, 0}, {1024, 1}}};
 //   compensated_sum(l, x, y, 256);    deviations(l, x, base, mean, squares, 256);
-//   products(l, x, y, 256);
 //   extreme_places<greatest>(l, x, at, 256);
 //
 // Always in the same order.
@@ -97,16 +96,6 @@ template <class T> void compensated_sum(const loops<2>& l, const T* x, T* y, ind
   });
   // Where the sum is infinite or NaN, so is what was lost, and would make it NaN.
   for (index_t o = 0; o < results; ++o) y[o] = c[o] - c[o] == T(0) ? y[o] + c[o] : y[o];
-}
-
-/// y = products of x.
-template <class T> void products(const loops<2>& l, const T* x, T* y, index_t results) {
-  const dimesh::detail::writes_memory kernel;
-  std::fill_n(y, results, T(1));
-  detail::for_joined_rows(l, [=](index_t o, index_t e, index_t n, index_t dy, index_t dx, index_t) {
-    const dimesh::detail::writes_memory loop;
-    for (index_t i = 0; i < n; ++i) y[o + i * dy] *= x[e + i * dx];
-  });
 }
 
 /// base = the first element that each result joins (0 of none), mean = how far the mean is from it,

@@ -8,6 +8,8 @@
 //   ifft_all_to_all<x, y, z>(v)                     back to where they were; relayout<L> elsewhere
 //   rfft_all_to_all<x, half, y, z>(u), irfft_all_to_all<half, x, y, z>(v)
 //
+// A dim that is to stay split, or has none beside it: op/fft_exchange.hpp.
+//
 // New splits are uneven<> where types do not say that they come out even. Forward transforms begin
 // with the last of the dims that are split, inverse ones with the first. Gradients go the same way
 // back. Values, elements and normalisation: op/fft.hpp.
@@ -175,22 +177,22 @@ struct half_moves_rule : keeps_dims {
 
 template <class Fault> constexpr void assert_fft_moves() {
   static_assert(ok<only<Fault, element_not_differentiable>>,
-                "fft_all_to_all (ifft_.., ..): such elements are not transformed; rfft_.. takes "
+                "fft_all_to_all, fft_exchange (ifft_.., ..): not of such elements; rfft_.. takes "
                 "float or double, irfft_.. std::complex of them, the others both; cast<T> them");
   static_assert(ok<only<Fault, dim_is_split>>,
-                "fft_all_to_all (ifft_.., ..): the dim is split, and the tensor has no other that "
-                "could be split instead; cut<dim, a, b> it, or gather it with whole<dim>");
-  static_assert(ok<only<Fault, dim_not_in_tensor>>,
-                "fft_all_to_all (ifft_.., ..): the tensor lacks a dim; name dims of its own");
-  static_assert(ok<only<Fault, dim_repeated>>,
-                "fft_all_to_all (ifft_.., ..): a dim is named twice; name each once");
+                "fft_all_to_all (ifft_.., ..): the dim is split, and the tensor has no other to "
+                "split instead; fft_exchange<dim> leaves it split, whole<dim> gathers it");
   static_assert(
-      ok<only<Fault, dim_has_halo>>,
-      "fft_all_to_all (ifft_.., ..): blocks with halos stay where they are; transform the "
-      "tensor without them");
+      ok<only<Fault, dim_not_in_tensor>>,
+      "fft_all_to_all, fft_exchange (ifft_.., ..): the tensor lacks a dim; name dims of its own");
+  static_assert(ok<only<Fault, dim_repeated>>,
+                "fft_all_to_all, fft_exchange (ifft_.., ..): a dim is named twice; name each once");
+  static_assert(ok<only<Fault, dim_has_halo>>,
+                "fft_all_to_all, fft_exchange (ifft_.., ..): blocks with halos stay where they "
+                "are; transform the tensor without them");
   static_assert(ok<only<Fault, partial_operand>>,
-                "fft_all_to_all (ifft_.., ..): the tensor holds maxima or minima of parts along "
-                "this axis; complete it first");
+                "fft_all_to_all, fft_exchange (ifft_.., ..): the tensor holds maxima or minima of "
+                "parts along this axis; complete it first");
 }
 
 }  // namespace detail

@@ -3,6 +3,7 @@
 // lose digits.
 //
 //   prod<label>(x[batch/rows, label])          -> [batch/rows]; local
+//   prod_all_reduce<batch>(x[batch/rows])      -> a tensor without dims, on all ranks along rows
 //   var<batch>(x[batch/rows, label])           -> [label]; one pass over memory
 //   l2_norm(x)                                 -> a tensor without dims
 //   compensated_sum<batch>(x[batch/rows])      -> partial over rows, as sum
@@ -39,21 +40,48 @@ template <class D> struct prod_rule {
     return axis < 0 ? o : blamed(fault_code::dim_is_split, d, axis);
   }
 };
+/// Ranks that split D multiply what they have of it.
+template <class D> struct prod_all_reduce_rule : var_rule<D> {
+  static constexpr outcome of(rule_operands x, dim_list out) {
+    const outcome o = var_rule<D>::of(x, out);
+    if (!o.ok() || x[0].kind != element_kind::other) return o;
+    const unsigned over = x[0].layout.axes_of(x[0].place_of(&facts_of_dim<D>));
+    return over == 0 ? o : blamed_place(fault_code::element_not_summable, 0);
+  }
+};
 
-/// Dim by dim; elements that only store in float, and rounded once.
-template <class X> constexpr auto prod_over(const X& x, list<>) { return x; }
-template <class X, class D, class... More> constexpr auto prod_over(const X& x, list<D, More...>) {
+/// Dim by dim, the last one first.
+template <template <class> class Rule, class X>
+constexpr auto prod_over(std::string_view, const X& x, list<>) {
+  return x;
+}
+template <template <class> class Rule, class X, class D, class... More>
+constexpr auto prod_over(std::string_view call, const X& x, list<D, More...>) {
+  const auto v = prod_over<Rule>(call, x, list<More...>{});
+  using V = std::remove_cvref_t<decltype(v)>;
+  using T = value_of<V>;
+  using sums = reduce_rule<use::partial, false, D>;
+  const tensor_facts* const sketched = core_of(v).facts->sketched ? core_of(v).facts : nullptr;
+  const prod_op<T> op{index_of<D, typename spec_of<V>::dims>,
+                      sketched ? sketched : &result_facts<sums, T>(call, v), call};
+  return apply_rule<Rule<D>, T>(op, v);
+}
+/// Elements that only store are multiplied in float, and rounded once. Callers have asserted that
+/// there is no fault.
+template <template <class> class Rule, class X, class Dims>
+constexpr auto product_of(std::string_view call, const X& x, Dims dims) {
   using T = value_of<X>;
-  return prod_over(
-      apply_rule<prod_rule<D>, T>(prod_op<T>{index_of<D, typename spec_of<X>::dims>}, x),
-      list<More...>{});
+  if constexpr (is_storage_only<T>)
+    return cast<T>(prod_over<Rule>(call, cast<computed<T>>(x), dims));
+  else
+    return prod_over<Rule>(call, x, dims);
 }
 
 /// The first fault of a product over D... of X.
-template <class X, class Dims> struct prod_fault;
-template <class X, class... D> struct prod_fault<X, list<D...>> {
+template <template <class> class Rule, class X, class Dims> struct prod_fault;
+template <template <class> class Rule, class X, class... D> struct prod_fault<Rule, X, list<D...>> {
   using type = typename first_of<fault_of<reduce_rule<use::partial, false, D...>, X>,
-                                 fault_of<prod_rule<D>, X>...>::type;
+                                 fault_of<Rule<D>, X>...>::type;
 };
 
 // ---- variances ----------------------------------------------------------------------------------
@@ -104,23 +132,26 @@ template <class X> constexpr auto root_of(std::string_view call, const X& x) {
 
 template <class Fault> constexpr void assert_statistics() {
   static_assert(ok<only<Fault, dim_not_in_tensor>>,
-                "prod, var, stddev, l1_norm, l2_norm, max_norm, compensated_sum: the tensor lacks "
-                "this dim; name its own dims");
+                "prod, prod_all_reduce, var, stddev, l1_norm, l2_norm, max_norm, compensated_sum: "
+                "the tensor lacks this dim; name its own dims");
   static_assert(ok<only<Fault, dim_repeated>>,
-                "prod, var, stddev, l1_norm, l2_norm, max_norm, compensated_sum: a dim is named "
-                "twice; name it once");
+                "prod, prod_all_reduce, var, stddev, l1_norm, l2_norm, max_norm, compensated_sum: "
+                "a dim is named twice; name it once");
   static_assert(ok<only<Fault, partial_operand>>,
-                "prod, var, stddev, l1_norm, l2_norm, max_norm: the operand is a sum yet to be "
-                "made (of compensated_sum: an extreme); complete it first");
+                "prod, prod_all_reduce, var, stddev, l1_norm, l2_norm, max_norm: the operand is a "
+                "sum yet to be made (of compensated_sum: an extreme); complete it first");
   static_assert(ok<only<Fault, dim_has_halo>>,
-                "prod, var, stddev, l1_norm, l2_norm, max_norm, compensated_sum: blocks of this "
-                "dim carry a halo, which would count twice; take the tensor without it");
+                "prod, prod_all_reduce, var, stddev, l1_norm, l2_norm, max_norm, compensated_sum: "
+                "blocks carry a halo, which would count twice; take the tensor without it");
   static_assert(ok<only<Fault, element_is_complex>>,
                 "var, stddev, l1_norm, l2_norm, max_norm: the elements are complex, and real ones "
                 "are wanted; take magnitudes, sqrt(norm2(x)), or the real part");
   static_assert(ok<only<Fault, dim_is_split>>,
-                "prod: the dim is split, and a rank sees its block only; gather it with whole<dim> "
-                "first");
+                "prod: the dim is split, and a rank sees its block only; take "
+                "prod_all_reduce<dim>(x), or gather it with whole<dim> first");
+  static_assert(
+      ok<only<Fault, element_not_summable>>,
+      "prod_all_reduce: ranks do not multiply elements of this type; cast the tensor first");
 }
 /// What is wrong with these over D..., or over all dims.
 template <bool Addends, class X, class... D>
@@ -133,16 +164,24 @@ using statistics_fault =
 /// are whole. Gradients are right where elements are 0: nothing is divided.
 template <Dim... D, Operand X> constexpr auto prod(const X& x) {
   using dims = typename detail::dims_or_all<X, detail::list<D...>>::type;
-  using fault = typename detail::prod_fault<X, dims>::type;
+  using fault = typename detail::prod_fault<detail::prod_rule, X, dims>::type;
   detail::assert_statistics<fault>();
-  if constexpr (!ok<fault> || is_poison<X>) {
+  if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
-  } else if constexpr (is_storage_only<value_of<X>>) {
-    using T = value_of<X>;
-    return cast<T>(detail::prod_over(cast<computed<T>>(x), dims{}));
-  } else {
-    return detail::prod_over(x, dims{});
-  }
+  else
+    return detail::product_of<detail::prod_rule>("prod", x, dims{});
+}
+/// The same where ranks may split D..., on all ranks along the axes that do. Dim by dim, the last
+/// one first: each that is split takes one all-reduce of what is left by then, and on the way back
+/// one more and two MPI_Exscan. Name split dims first.
+template <Dim... D, Operand X> constexpr auto prod_all_reduce(const X& x) {
+  using dims = typename detail::dims_or_all<X, detail::list<D...>>::type;
+  using fault = typename detail::prod_fault<detail::prod_all_reduce_rule, X, dims>::type;
+  detail::assert_statistics<fault>();
+  if constexpr (!ok<fault> || is_poison<X>)
+    return poison{};
+  else
+    return detail::product_of<detail::prod_all_reduce_rule>("prod_all_reduce", x, dims{});
 }
 
 /// The sum over D... with the digits that plain sums lose (Neumaier 1974): error eps |sum| +

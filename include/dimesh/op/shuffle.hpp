@@ -4,8 +4,11 @@
 // where it came from.
 //
 //   shuffle<batch>(key, x[batch, hidden/cols])   -> row i is row order(i) of x
+//
+// Along a dim that ranks split: shuffle_exchange.hpp.
 #pragma once
 
+#include "dimesh/local/gather.hpp"
 #include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/parts/strided.hpp"
 #include "dimesh/random/permutation.hpp"
@@ -14,9 +17,20 @@ namespace dimesh {
 
 namespace detail {
 
+/// to[i] = the number at place i, or the place of number i.
+struct numbers_at {
+  random_permutation order;
+  bool back;
+  index_t* to;
+
+  KOKKOS_FUNCTION void operator()(index_t i) const {
+    const writes_memory kernel;
+    to[i] = back ? order.inverse(i) : order(i);
+  }
+};
+
 /// Elements T, along dim d: place i gets what is at place order(i), or back.
 template <class T> struct shuffle_op {
-  static constexpr bool on_host = true;
   int d;
   random_key key;
   bool back = false;
@@ -27,23 +41,14 @@ template <class T> struct shuffle_op {
   }
   static constexpr bool needs(int, unsigned) { return false; }
   void fill(results y, operands in) const {
-    const writes_memory kernel;
     const tensor_core& x = in[0];
-    const index_t n = x.local(d);
+    const index_t n = x.local(d), inner = x.stride(d);
     if (x.elements() == 0) return;
-    const random_permutation order(key, n);
     const storage table = storage::acquire(static_cast<std::size_t>(n) * sizeof(index_t));
-    index_t* const from = static_cast<index_t*>(table.data());
-    for (index_t i = 0; i < n; ++i) from[i] = back ? order.inverse(i) : order(i);
-    const index_t inner = x.stride(d), outer = x.elements() / (n * inner);
-    const T* source = x.data<const T>();
-    T* target = y[0].data<T>();
-    for (index_t o = 0; o < outer; ++o, source += n * inner, target += n * inner)
-      if (inner == 1)
-        for (index_t i = 0; i < n; ++i) target[i] = source[from[i]];
-      else
-        for (index_t i = 0; i < n; ++i)
-          std::copy_n(source + from[i] * inner, inner, target + i * inner);
+    auto* const from = static_cast<index_t*>(table.data());
+    local::for_each_index<local::default_space>(n, numbers_at{{key, n}, back, from});
+    local::move_places({x.elements() / (n * inner), n, n, n, inner}, from, nullptr,
+                       x.data<const T>(), y[0].data<T>());
   }
   constexpr void transpose(const auto& to) const { to.give(0, shuffle_op{d, key, !back}, to.ybar); }
 };
@@ -56,8 +61,10 @@ template <Dim D, Operand X> constexpr auto shuffle(random_key key, const X& x) {
   using fault = detail::fault_of<rule, X>;
   static_assert(ok<only<fault, dim_not_in_tensor>>,
                 "shuffle: the tensor lacks the dim to be shuffled; name one of its dims");
-  static_assert(ok<only<fault, dim_is_split>>,
-                "shuffle: needs the whole dim, and it is split; whole<dim> it, or split another");
+  static_assert(
+      ok<only<fault, dim_is_split>>,
+      "shuffle: needs the whole dim, and it is split; take shuffle_exchange<dim>, or whole<dim> it "
+      "first");
   static_assert(ok<only<fault, dim_has_halo>>,
                 "shuffle: the blocks of the dim carry halos; shuffle it before halo_exchange");
   if constexpr (!ok<fault> || is_poison<X>)

@@ -95,20 +95,20 @@ template <class From, class To> struct strided_exchange_rule {
 
 template <class Fault> constexpr void assert_exchanged() {
   static_assert(ok<only<Fault, extent_is_static>>,
-                "slice_exchange, pad_exchange: the dim's extent is part of its type; name the dim "
-                "of the result: slice_exchange<dim, part>(x, begin)");
+                "slice_exchange, pad_exchange, split_into_exchange: the dim's extent is part of "
+                "its type; name the dim of the result: slice_exchange<dim, part>(x, begin)");
   static_assert(ok<only<Fault, dim_not_in_tensor>>,
-                "slice_exchange, pad_exchange, flip_exchange: the tensor lacks this dim; name one "
-                "of its own");
+                "slice_exchange, pad_exchange, flip_exchange, split_into_exchange: the tensor "
+                "lacks this dim; name one of its own");
   static_assert(ok<only<Fault, dim_already_in_tensor>>,
-                "slice_exchange, pad_exchange: the tensor has a dim of the new name already; "
-                "choose another name");
+                "slice_exchange, pad_exchange, split_into_exchange: the tensor has a dim of the "
+                "new name already; choose another name");
   static_assert(ok<only_not_divisible<Fault>>,
-                "slice_exchange, pad_exchange: the axes that split the dim do not divide the new "
-                "extent; write the new dim as uneven<dim>");
+                "slice_exchange, pad_exchange, split_into_exchange: the axes that split the dim do "
+                "not divide the new extent; write the new dim as uneven<dim>");
   static_assert(ok<only<Fault, dim_has_halo>>,
-                "slice_exchange, pad_exchange, flip_exchange: the blocks carry halos; do it before "
-                "halo_exchange");
+                "slice_exchange, pad_exchange, flip_exchange, split_into_exchange: the blocks "
+                "carry halos; do it before halo_exchange");
   static_assert(ok<only<Fault, partial_meets_scalar>>,
                 "pad_exchange: every rank would add the value to a sum yet to be made; complete it "
                 "first, or pad with zeros");

@@ -6,6 +6,7 @@
 //   auto [a, b] = split_into<length>(x, 2, 5)         length : dim<> -> its first 2, its last 5
 //   unstack<layer>(x)                                 layer : dim<3> -> std::array of 3 tensors
 //
+// Along a dim that ranks split: split_into_exchange.hpp; to unstack it all ranks need all of it.
 // Local copies: slices and picks. The gradient of each part is one of the whole dim with zeros
 // beside it, so that the way back moves the whole once for each part that is used.
 #pragma once
@@ -32,16 +33,19 @@ template <class Fault> constexpr void assert_taken_apart() {
                 "split_into, unstack: the tensor lacks the dim to be cut; name one of its dims");
   static_assert(ok<only<Fault, dim_already_in_tensor>>,
                 "split_into: the tensor has a dim of a part's name already; choose another name");
-  static_assert(ok<only<Fault, dim_is_split>>,
-                "split_into, unstack: needs the whole dim, and it is split; whole<dim> it first");
+  static_assert(
+      ok<only<Fault, dim_is_split>>,
+      "split_into, unstack: needs the whole dim, and it is split; take split_into_exchange, "
+      "or whole<dim> it first");
   static_assert(ok<only<Fault, dim_has_halo>>,
                 "split_into, unstack: the blocks of the dim carry halos; cut it before "
                 "halo_exchange");
 }
 
-template <class D, class X> constexpr void require_parts(const X& x, index_t together) {
+template <class D, class X>
+constexpr void require_parts(std::string_view call, const X& x, index_t together) {
   if (!has_assumed_extents(x) && together != x.template extent<D>())
-    (words() << "split_into: the parts have " << together << " elements together, and dim '"
+    (words() << call << ": the parts have " << together << " elements together, and dim '"
              << name_of<D>() << "' has " << x.template extent<D>())
         .raise();
 }
@@ -59,7 +63,7 @@ constexpr auto parts_of(const X& x, const Part&... part) {
   if constexpr (!ok<parts_fault<X, D, Part...>> || is_poison<X>) {
     return std::tuple<std::conditional_t<(sizeof(Part) > 0), poison, Part>...>{};
   } else {
-    require_parts<D>(x, (index_t{0} + ... + extent_given(part)));
+    require_parts<D>("split_into", x, (index_t{0} + ... + extent_given(part)));
     index_t at = 0;
     return std::tuple{split_part<D, Part>(x, at, part)...};  // from left to right
   }
@@ -96,7 +100,7 @@ template <Dim D, Operand X, class... N>
   if constexpr (!ok<fault> || is_poison<X>) {
     return std::array<poison, sizeof...(N)>{};
   } else {
-    detail::require_parts<D>(x, (index_t{0} + ... + static_cast<index_t>(count)));
+    detail::require_parts<D>("split_into", x, (index_t{0} + ... + static_cast<index_t>(count)));
     index_t at = 0;
     const auto next = [&x, &at](index_t n) {
       at += n;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Elements by number, and added up where they came from: numbers of all types, those that are no
-// place among them.
+// place among them. Whole places, to others.
 #include "dimesh/local/gather.hpp"
 
 #include "support/shuffled.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <utility>
 #include <vector>
@@ -72,7 +74,51 @@ template <class T, class I> void check_all() {
                {index_t{0}, index_t{3}, (index_t{1} << 31) - 50, index_t{1} << 32})
             check<T, I>({outer, from, to, inner, first});
 }
+
+/// Some places of x to some of y: both said, one of them, none.
+void check_moved(const dl::moved_places& l) {
+  CAPTURE(l.count);
+  CAPTURE(l.inner);
+  std::mt19937 random(7);
+  const auto order = [&random](index_t n) {
+    std::vector<index_t> all(static_cast<std::size_t>(n));
+    std::iota(all.begin(), all.end(), index_t{0});
+    std::shuffle(all.begin(), all.end(), random);
+    return all;
+  };
+  const std::vector<index_t> from = order(l.from), to = order(l.to);
+  std::vector<double> x(static_cast<std::size_t>(l.outer * l.from * l.inner));
+  std::iota(x.begin(), x.end(), 1.0);
+  for (const index_t* const a : {from.data(), static_cast<const index_t*>(nullptr)})
+    for (const index_t* const b : {to.data(), static_cast<const index_t*>(nullptr)}) {
+      std::vector<double> y(static_cast<std::size_t>(l.outer * l.to * l.inner), -1), turned(y),
+          on_device(y), expected(y);
+      for (index_t o = 0; o < l.outer; ++o)
+        for (index_t k = 0; k < l.count; ++k)
+          for (index_t j = 0; j < l.inner; ++j)
+            expected[static_cast<std::size_t>((o * l.to + (b ? b[k] : k)) * l.inner + j)] =
+                x[static_cast<std::size_t>((o * l.from + (a ? a[k] : k)) * l.inner + j)];
+      dl::move_places(l, a, b, x.data(), y.data());
+      dl::move_places<dimesh_test::reversed>(l, a, b, x.data(), turned.data());
+      dl::detail::each_for_itself<Kokkos::Serial>(
+          l.outer * l.count * l.inner,
+          dl::detail::moved_element<double>{l, a, b, x.data(), on_device.data()});
+      CHECK(y == expected);
+      CHECK(turned == expected);
+      CHECK(on_device == expected);
+    }
+}
 }  // namespace
+
+TEST_CASE("whole places: on one thread, in pieces, element by element") {
+  for (const index_t outer : {0, 1, 3})
+    for (const index_t inner : {0, 1, 5}) {
+      check_moved({outer, 0, 4, 2, inner});
+      check_moved({outer, 1, 1, 1, inner});
+      check_moved({outer, 7, 9, 7, inner});
+      check_moved({outer, 12, 12, 20, inner});
+    }
+}
 
 TEST_CASE("gather and scatter: numbers of all types; 0 and nowhere where there is no place here") {
   check_all<float, std::int8_t>();

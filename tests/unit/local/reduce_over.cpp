@@ -17,11 +17,19 @@ using dimesh::local::least;
 using dimesh::local::loops;
 using dimesh::local::map_reduce_over;
 using dimesh::local::plus;
+using dimesh::local::times;
 
 namespace {
 
 struct itself {
   template <class A> KOKKOS_FUNCTION auto operator()(A a) const { return a; }
+};
+/// Their products are exact.
+struct power_of_two {
+  template <class A> KOKKOS_FUNCTION A operator()(A a) const { return a > A(0) ? A(2) : A(-1); }
+};
+struct product_of_signs {
+  template <class A> KOKKOS_FUNCTION A operator()(A a) const { return a > A(0) ? A(1) : A(-1); }
 };
 struct product {
   template <class A, class B> KOKKOS_FUNCTION auto operator()(A a, B b) const { return a * b; }
@@ -135,6 +143,18 @@ TEST_CASE("map_reduce_over: extremes over any loops") {
   check<least, float, float>(itself{}, 22);
   check<greatest, double, double, double>(product{}, 23);
   check<greatest, int, int>(itself{}, 24);
+}
+
+TEST_CASE("map_reduce_over: products over any loops") {
+  check<times, double, double>(power_of_two{}, 26);
+  check<times, std::int64_t, std::int64_t>(product_of_signs{}, 27);
+}
+
+TEST_CASE("map_reduce_over: products go from the first to the last, and so stay within the type") {
+  const std::vector<double> x{1e200, 1e-200, 1e200, 1e-200, 1e200, 1e-200, 1e200, 1e-200, 3};
+  double y = 0;
+  map_reduce_over(times{}, loops<2>{1, {9}, {{0}, {1}}}, itself{}, &y, x.data());
+  CHECK(y == doctest::Approx(3));
 }
 
 TEST_CASE("map_reduce_over: the bits of one row after another") {

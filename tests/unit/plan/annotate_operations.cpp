@@ -12,17 +12,18 @@
 #include "dimesh/op/attention.hpp"
 #include "dimesh/op/batch_norm.hpp"
 #include "dimesh/op/concat_exchange.hpp"
-#include "dimesh/op/fft.hpp"
+#include "dimesh/op/fft_exchange.hpp"
 #include "dimesh/op/gather.hpp"
 #include "dimesh/op/grouped_einsum.hpp"
 #include "dimesh/op/masked_mean.hpp"
 #include "dimesh/op/pooling_exchange.hpp"
+#include "dimesh/op/reductions.hpp"
 #include "dimesh/op/rotary.hpp"
 #include "dimesh/op/scan.hpp"
-#include "dimesh/op/shuffle.hpp"
+#include "dimesh/op/shuffle_exchange.hpp"
 #include "dimesh/op/slice_exchange.hpp"
 #include "dimesh/op/sort_all_to_all.hpp"
-#include "dimesh/op/split_into.hpp"
+#include "dimesh/op/split_into_exchange.hpp"
 #include "dimesh/op/top_k_all_gather.hpp"
 #include "dimesh/plan/annotate.hpp"
 
@@ -167,6 +168,15 @@ TEST_CASE("annotate: what communicates by its name, along a dim that is split") 
       [](const auto& a) { return dm::top_k_all_gather<batch, best>(a).values; }));
   CHECK(by_both::check<X<batch, hidden>>(
       [](const auto& a) { return dm::slice_exchange<batch, label>(a, 3); }));
+  CHECK(by_both::check<X<batch, hidden>>(
+      [](const auto& a) { return std::get<1>(dm::split_into_exchange<batch, label, pixel>(a)); }));
+  CHECK(by_both::check<X<batch, hidden>>(
+      [](const auto& a) { return dm::shuffle_exchange<batch>(dm::random_key{1}, a); }));
+  CHECK(by_both::check<X<batch, hidden>>(
+      [](const auto& a) { return dm::prod_all_reduce<batch>(a); }));
+  CHECK(by_both::check<X<batch, hidden>>([](const auto& a) {
+    return dm::real(dm::ifft_exchange<batch>(dm::fft_exchange<batch>(a)));
+  }));
   CHECK(by_batch::check<X<batch, hidden>, X<label, hidden>>([](const auto& a, const auto& c) {
     return dm::concat_exchange<joined, batch, label>(a, c);
   }));

@@ -106,6 +106,7 @@ using one_dim_or_two = names_taken<1, 2, named_kind::dim>;
 using one_cut_dim_or_two = names_taken<1, 2, named_kind::dim_in_layout>;
 using any_dims = names_taken<0, -1, named_kind::dim>;
 using some_dims = names_taken<1, -1, named_kind::dim>;
+using some_cut_dims = names_taken<1, -1, named_kind::dim_in_layout>;
 using more_dims = names_taken<2, -1, named_kind::dim>;
 
 }  // namespace dimesh::detail

@@ -11,6 +11,7 @@ namespace detail {
 using var_call = call_taking<any_dims, 1, a_tensor, index_t>;
 using stddev_call = call_taking<any_dims, 1, a_tensor, index_t>;
 using prod_call = call_taking<any_dims, 1, a_tensor>;
+using prod_all_reduce_call = call_taking<any_dims, 1, a_tensor>;
 using compensated_sum_call = call_taking<any_dims, 1, a_tensor>;
 using l1_norm_call = call_taking<any_dims, 1, a_tensor>;
 using l2_norm_call = call_taking<any_dims, 1, a_tensor>;
@@ -65,6 +66,23 @@ constexpr poison prod(const A&...) {
   static_assert(ok<detail::dim_by_number<First, More...>>,
                 "prod: dims stand in the angle brackets, a tensor in the parentheses: "
                 "prod<batch>(x)");
+  return {};
+}
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::prod_all_reduce_call, detail::list<N...>, A...>
+constexpr poison prod_all_reduce(const A&...) {
+  static_assert(ok<detail::misuse<detail::prod_all_reduce_call, detail::list<N...>, A...>>,
+                "prod_all_reduce: dims stand in the angle brackets, a tensor in the parentheses: "
+                "prod_all_reduce<batch>(x)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison prod_all_reduce(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "prod_all_reduce: dims stand in the angle brackets, a tensor in the parentheses: "
+                "prod_all_reduce<batch>(x)");
   return {};
 }
 

@@ -2,7 +2,8 @@
 // What is below the types of products, compensated sums and variances? Their cost, kernel and
 // transpose. The entry points are reductions.hpp.
 //
-//   prod:  xbar[i] = ybar (the product of x before i) (the product of x behind i)
+//   prod:  xbar[i] = ybar (the product of x before i) (that of x behind i), ybar completed where x
+//          is split
 //   var:   xbar[i] = ybar 2 (x[i] - mean) / (n - less), ybar completed where x is split
 #pragma once
 
@@ -21,33 +22,6 @@ struct times_two_function {
   template <class A, class B, class C>
   KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const B& b, const C& c) const {
     return a * (b * c);
-  }
-};
-
-/// The product along dim d of x. Its derivative by an element is the product of those before and
-/// those behind: nothing is divided.
-template <class T> struct prod_op {
-  static constexpr bool on_host = true;
-  int d;
-  static constexpr std::string_view call = "prod";
-
-  constexpr void cost(tally& t, results y, operands x) const {
-    t.compute(x[0].elements(), x[0].bytes() + y[0].bytes());
-  }
-  void fill(results y, operands x) const {
-    local::products(loops_over(loop_dims(x[0]), y[0], x[0]), x[0].data<const T>(), y[0].data<T>(),
-                    y[0].elements());
-  }
-  static constexpr bool needs(int k, unsigned) { return k == 0; }
-  constexpr void transpose(const auto& to) const {
-    if (!to.wants(0)) return;
-    using scan = fold_scan_op<local::times, T>;
-    const tensor_core& x = to.x(0);
-    const auto product_of = [&](bool reverse) {
-      return to.made(x.facts, scan({}, {.exclusive = true, .reverse = reverse}, d, call), x);
-    };
-    to.pass(0, to.template made<7u>(x.facts->dual, map_op<times_two_function, T, T, T, T>{{}, call},
-                                    to.ybar, product_of(false), product_of(true)));
   }
 };
 
@@ -81,6 +55,39 @@ constexpr tensor_core completed_bar(const auto& to, const moment_place& place,
                                     const tensor_facts* addends, const tensor_core& bar) {
   return place.over == 0 ? bar : to.made(addends->dual, all_reduce_op<T>{{place.over}}, bar);
 }
+
+/// The product along dim d of x, over all ranks that split it. Its derivative by an element is the
+/// product of those before and those behind: nothing is divided. Addends: the facts of a sum of x
+/// that is not completed.
+template <class T> struct prod_op {
+  int d;
+  const tensor_facts* addends;
+  std::string_view call;
+
+  constexpr void cost(tally& t, results y, operands x) const {
+    moment_place(x[0], y[0]).cost(t, x[0], y[0].bytes(), 1);
+    t.compute(x[0].elements(), x[0].bytes() + y[0].bytes());
+  }
+  void fill(results y, operands x) const {
+    reduce_blocks<T, T>(local::times{}, y, x);
+    std::byte* const to = collective::bytes_of(y[0].data<T>());
+    if (const unsigned over = moment_place(x[0], y[0]).over; over != 0)
+      collective::all_reduce_elements(x[0].grid->along(over), collective::wire_of<T>, to, to,
+                                      y[0].elements(), collective::reduction::product);
+  }
+  static constexpr bool needs(int k, unsigned) { return k == 0; }
+  constexpr void transpose(const auto& to) const {
+    if (!to.wants(0)) return;
+    using scan = fold_scan_op<local::times, T>;
+    const tensor_core& x = to.x(0);
+    const auto product_of = [&](bool reverse) {
+      return to.made(x.facts, scan({}, {.exclusive = true, .reverse = reverse}, d, call), x);
+    };
+    const tensor_core bar = completed_bar<T>(to, moment_place(x, to.y()), addends, to.ybar);
+    to.pass(0, to.template made<7u>(x.facts->dual, map_op<times_two_function, T, T, T, T>{{}, call},
+                                    bar, product_of(false), product_of(true)));
+  }
+};
 
 struct center_function {
   template <class X, class M> KOKKOS_INLINE_FUNCTION auto operator()(X x, M mean, M rest) const {

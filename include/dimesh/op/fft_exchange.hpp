@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How is a dim transformed that ranks split, where it is to stay split? A long signal, say, that
+// has no other dim, or none of enough elements, for fft_all_to_all to split instead. In six steps:
+// as rows and columns, transformed along either, with three exchanges of all elements.
+//
+//   fft_exchange<time>(u[time/rows])               -> [time/rows], complex
+//   ifft_exchange<time>(v)                         back
+//   fft_exchange<y, x>(u[y/rows, x/cols])          -> [y/rows, x/cols], one dim after the other
+//
+// Layouts stay, blocks of ragged dims become uneven. The work is spread as evenly as N has divisors
+// near its root: where N is prime, one rank has all of it. Real numbers travel as such the first
+// time. Gradients go the same way back. Values, elements and normalisation: op/fft.hpp.
+#pragma once
+
+#include "dimesh/op/fft_all_to_all.hpp"
+#include "dimesh/op/parts/six_steps.hpp"
+#include "dimesh/op/stop_gradient.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+/// Rule of transforms along D..., which stay split.
+template <class... D> struct fft_exchange_rule : keeps_dims {
+  using named = list<D...>;
+  static constexpr outcome of(rule_operands x, dim_list) {
+    const outcome o = fft_dims_rule_of(x[0], dims_in<named>, false, fft_takes::both);
+    if (!o.ok()) return o;
+    const dim_facts* const h = haloed_dim(x[0]);
+    return h == nullptr ? o : blamed(fault_code::dim_has_halo, h);
+  }
+};
+
+/// The transform along D, which is split.
+template <bool Forward, class D, class X>
+constexpr auto six_steps(std::string_view call, const X& x) {
+  constexpr int d = index_of<D, typename spec_of<X>::dims>;
+  const tensor_core& core = core_of(x);
+  const unsigned over = talking(core.layout().axes_of(d), core.sizes());
+  const index_t n = core.extent(d), rows = six_step_rows(n, group_size(over, core.sizes()));
+  named_extents parts, all;
+  parts.add(&facts_of_dim<fft_row>, rows);
+  parts.add(&facts_of_dim<fft_column>, n / rows);
+  all.add(&facts_of_dim<D>, n);
+  const auto cut = as_numbers(apply_rule<to_columns_rule<D>, value_of<X>>(
+      merged_exchange_op<value_of<X>>{d, 1, parts, call}, x));
+  using T = value_of<std::remove_cvref_t<decltype(cut)>>;
+  const auto along_rows = fft_along(call, cut, 1u << d, Forward, 1);
+  const auto turned =
+      columns_whole<d>(apply_rule<like_rule, T>(twiddle_op<T>{d, Forward, call}, along_rows));
+  const double scale = Forward ? 1 : one_over_points(core, 1u << d);
+  const auto done = fft_along(call, turned, 2u << d, Forward, scale);
+  using dims = typename spec_of<std::remove_cvref_t<decltype(done)>>::dims;
+  return apply_rule<from_rows_rule<D>, T>(merged_exchange_op<T>{d, 2, all, call},
+                                          permuted<typename turned_dims<dims>::type>(done),
+                                          stop_gradient(x));
+}
+/// The transform along D, which is whole.
+template <bool Forward, class D, class X>
+constexpr auto one_step(std::string_view call, const X& x) {
+  constexpr unsigned along = places_of<X, D>;
+  return fft_along(call, as_numbers(x), along, Forward,
+                   Forward ? 1 : one_over_points(core_of(x), along));
+}
+template <bool Forward, class D, class X>
+constexpr auto fft_where_it_lies(std::string_view call, const X& x) {
+  constexpr int d = index_of<D, typename spec_of<X>::dims>;
+  if constexpr (is_probe<X>)
+    return core_of(x).layout().split_count(d) == 0 ? one_step<Forward, D>(call, x)
+                                                   : six_steps<Forward, D>(call, x);
+  else if constexpr (spec_of<X>::table.split_count(d) == 0)
+    return one_step<Forward, D>(call, x);
+  else
+    return six_steps<Forward, D>(call, x);
+}
+/// Along one dim after another.
+template <bool Forward, class D, class... More, class X>
+constexpr auto fft_one_by_one(std::string_view call, const X& x) {
+  if constexpr (sizeof...(More) == 0)
+    return fft_where_it_lies<Forward, D>(call, x);
+  else
+    return fft_one_by_one<Forward, More...>(call, fft_where_it_lies<Forward, D>(call, x));
+}
+
+}  // namespace detail
+
+/// The forward transform along D, More..., any of them split: complex, the same shape and layout;
+/// not divided. Three exchanges for each split dim.
+template <Dim D, Dim... More, Operand X> constexpr auto fft_exchange(const X& x) {
+  using rule = detail::fft_exchange_rule<D, More...>;
+  using fault = detail::fault_of<rule, X>;
+  detail::assert_fft_moves<fault>();
+  if constexpr (!ok<fault> || is_poison<X>) {
+    return poison{};
+  } else {
+    detail::check<rule>("fft_exchange", x);
+    return detail::fft_one_by_one<true, D, More...>("fft_exchange", x);
+  }
+}
+/// The inverse, divided by the number of elements along D, More....
+template <Dim D, Dim... More, Operand X> constexpr auto ifft_exchange(const X& x) {
+  using rule = detail::fft_exchange_rule<D, More...>;
+  using fault = detail::fault_of<rule, X>;
+  detail::assert_fft_moves<fault>();
+  if constexpr (!ok<fault> || is_poison<X>) {
+    return poison{};
+  } else {
+    detail::check<rule>("ifft_exchange", x);
+    return detail::fft_one_by_one<false, D, More...>("ifft_exchange", x);
+  }
+}
+
+// ---- names and arguments of the wrong kind ------------------------------------------------------
+
+namespace detail {
+using fft_exchange_call = call_taking<some_dims, 1, a_tensor>;
+using ifft_exchange_call = call_taking<some_dims, 1, a_tensor>;
+}  // namespace detail
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::fft_exchange_call, detail::list<N...>, A...>
+constexpr poison fft_exchange(const A&...) {
+  static_assert(ok<detail::misuse<detail::fft_exchange_call, detail::list<N...>, A...>>,
+                "fft_exchange: dims stand in the angle brackets, a tensor in the parentheses: "
+                "fft_exchange<time>(x)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison fft_exchange(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "fft_exchange: dims stand in the angle brackets, a tensor in the parentheses: "
+                "fft_exchange<time>(x)");
+  return {};
+}
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::ifft_exchange_call, detail::list<N...>, A...>
+constexpr poison ifft_exchange(const A&...) {
+  static_assert(ok<detail::misuse<detail::ifft_exchange_call, detail::list<N...>, A...>>,
+                "ifft_exchange: dims stand in the angle brackets, a tensor in the parentheses: "
+                "ifft_exchange<time>(x)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison ifft_exchange(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "ifft_exchange: dims stand in the angle brackets, a tensor in the parentheses: "
+                "ifft_exchange<time>(x)");
+  return {};
+}
+
+}  // namespace dimesh

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How is a split dim transformed where it lies? As rows and columns, N = rows x columns: element n
+// is in row n / columns, frequency k in row k % rows (Bailey, J. Supercomputing 4 (1990)).
+//
+//   x[n/rows]              -> [row, column/rows]     to_columns_rule: one exchange
+//   transformed along row, times exp(-+ 2 pi i row column / N)     twiddle_op
+//   [row, column/rows]     -> [row/rows, column]     columns_whole: an all-to-all
+//   transformed along column, and [column, row/rows] -> [k/rows]   from_rows_rule: one exchange
+#pragma once
+
+#include "dimesh/local/twiddle.hpp"
+#include "dimesh/op/merge_exchange.hpp"
+#include "dimesh/op/parts/complex_parts.hpp"
+#include "dimesh/op/parts/relayout_of_probe.hpp"
+#include "dimesh/op/permute.hpp"
+#include "dimesh/op/relayout.hpp"
+
+namespace dimesh::detail {
+
+/// What a long dim is cut into.
+struct fft_row : dim<> {};
+struct fft_column : dim<> {};
+
+/// How many rows a dim of n elements has that so many ranks split: a divisor of n, at most its
+/// root, for which the longest blocks of both cuts have the fewest elements together; of equals the
+/// greatest.
+constexpr index_t six_step_rows(index_t n, index_t ranks) {
+  const auto longest = [ranks](index_t k) { return (k + ranks - 1) / ranks; };
+  index_t best = 1, least = -1;
+  for (index_t r = 1; r * r <= n && ranks > 1; ++r) {
+    if (n % r != 0) continue;
+    const index_t work = r * longest(n / r) + longest(r) * (n / r);
+    if (least < 0 || work <= least) best = r, least = work;
+  }
+  return best;
+}
+
+/// Rule of dim D as rows and columns, of which the columns are split as D is.
+template <class D> struct to_columns_rule {
+  using named = list<D, fft_row, fft_column>;
+  template <class E>
+  using one = std::conditional_t<std::is_same_v<E, D>, list<fft_row, fft_column>, list<E>>;
+  template <class Dims> struct dims;
+  template <class... E> struct dims<list<E...>> {
+    using type = typename concat_impl<list<>, one<E>...>::type;
+  };
+  static constexpr outcome of(rule_operands x, dim_list out) {
+    const unsigned axes = x[0].layout.axes_of(x[0].place_of(&facts_of_dim<D>));
+    const int to = out.place_of(&facts_of_dim<fft_column>);
+    table t = table_over_dims(x[0].layout, x[0].dims(), out);
+    for (int a = 0; a < t.axes; ++a)
+      if (axes >> a & 1u)
+        t.axis[a] = {use::split, static_cast<signed char>(to), x[0].layout.axis[a].level};
+    t.uneven[to] = axes != 0;
+    return formed(t, out, x[0]);
+  }
+};
+/// Rule of columns and rows, in this order, as dim D, split as it is in the second operand, in
+/// blocks that are uneven where they are ragged there.
+template <class D> struct from_rows_rule {
+  using named = list<D, fft_row, fft_column>;
+  template <class, class Like> struct dims {
+    using type = Like;
+  };
+  static constexpr outcome of(rule_operands x, dim_list out) {
+    table t = x[1].layout;
+    const int d = x[1].place_of(&facts_of_dim<D>);
+    t.uneven[d] = t.uneven[d] || t.ragged[d];
+    t.ragged[d] = false;
+    return formed(t, out, x[1]);
+  }
+};
+
+/// Elements T, complex, of rows and columns, neighbours in storage, times their roots of unity.
+template <class T> struct twiddle_op {
+  static constexpr bool on_host = true;
+  int row;
+  bool forward;
+  std::string_view call;
+  static constexpr bool takes_complex = true;
+
+  constexpr void cost(tally& t, results y, operands x) const {
+    t.compute(12 * x[0].elements(), x[0].bytes() + y[0].bytes());
+  }
+  void fill(results y, operands in) const {
+    using number = std::complex<part_of<T>>;
+    const tensor_core& x = in[0];
+    if (x.elements() == 0) return;
+    const block r = x.own(row), c = x.own(row + 1);
+    const index_t inner = x.stride(row + 1);
+    local::twiddle({x.elements() / (r.length * c.length * inner), r.length, c.length, inner,
+                    r.offset, c.offset, x.extent(row) * x.extent(row + 1)},
+                   forward, reinterpret_cast<const number*>(x.data<const T>()),
+                   reinterpret_cast<number*>(y[0].data<T>()));
+  }
+  static constexpr bool needs(int, unsigned) { return false; }
+  constexpr void transpose(const auto& to) const {
+    to.give(0, twiddle_op{row, !forward, call}, to.ybar);
+  }
+};
+
+/// The axes that split columns, dim `row` + 1, split the rows instead.
+constexpr table rows_split(const tensor_facts& x, table t, int row) {
+  while (t.split_count(row + 1) > 0) t = with_split(t, t.axis_at(row + 1, 0), row, true);
+  t.uneven[row + 1] = false;
+  return tidied(x, t);
+}
+template <class S, int Row> struct rows_split_table {
+  static constexpr table result = rows_split(spec_facts<S>, S::table, Row);
+};
+template <int Row, class X> constexpr auto columns_whole(const X& x) {
+  if constexpr (is_probe<X>) {
+    return relaid_probe(x, rows_split(*core_of(x).facts, core_of(x).layout(), Row));
+  } else {
+    using S = spec_of<X>;
+    return relayout<layout_type<typename S::mesh, typename S::dims, rows_split_table<S, Row>>>(x);
+  }
+}
+
+/// Dims in which rows and columns have changed places.
+template <class Dims> struct turned_dims;
+template <class... D> struct turned_dims<list<D...>> {
+  using type =
+      list<std::conditional_t<std::is_same_v<D, fft_row>, fft_column,
+                              std::conditional_t<std::is_same_v<D, fft_column>, fft_row, D>>...>;
+};
+
+}  // namespace dimesh::detail
