@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
@@ -115,7 +116,12 @@ template <class T> struct operands {
   }
   /// The same bits in all results?
   bool operator==(const operands& y) const {
-    return out == y.out && log_sum == y.log_sum && dq == y.dq && dk == y.dk && dv == y.dv;
+    const auto same = [](const std::vector<T>& a, const std::vector<T>& b) {
+      return a.size() == b.size() &&
+             (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
+    };
+    return same(out, y.out) && same(log_sum, y.log_sum) && same(dq, y.dq) && same(dk, y.dk) &&
+           same(dv, y.dv);
   }
 };
 
