@@ -308,6 +308,7 @@ TEST_CASE("probe: every operation counts as it does under a type") {
   check_same([](const auto& a, const auto& i) { return dm::take<hidden>(a, i); }, w, ids);
   check_same([](const auto& a, const auto& c) { return dm::layer_norm<hidden>(a, c, c); }, x, b);
   check_same([](const auto& a) { return dm::rms_norm<pixel>(a); }, y);
+  check_same([](const auto& a) { return dm::layer_norm<pixel>(a); }, w);
   check_same([](const auto& a) { return dm::softmax<hidden>(a); }, x);
   check_same([](const auto& a, const auto& i) { return dm::softmax_cross_entropy<hidden>(a, i); },
              x, ids);
