@@ -76,7 +76,7 @@ class errors_returned {
 
  private:
   /// Of several, on any threads, the first one notes what the program has set, the last brings it
-  /// back.
+  /// back, if the program has not set another one since.
   static void count(int more);
 };
 #if DIMESH_COMPILED != 1
@@ -93,7 +93,10 @@ DIMESH_OUTLINE inline void errors_returned::count(int more) {
       MPI_Comm_get_errhandler(asked[i], &kept[i]);
       MPI_Comm_set_errhandler(asked[i], MPI_ERRORS_RETURN);
     } else {
-      MPI_Comm_set_errhandler(asked[i], kept[i]);
+      MPI_Errhandler now = MPI_ERRHANDLER_NULL;
+      MPI_Comm_get_errhandler(asked[i], &now);
+      if (now == MPI_ERRORS_RETURN) MPI_Comm_set_errhandler(asked[i], kept[i]);
+      MPI_Errhandler_free(&now);
       MPI_Errhandler_free(&kept[i]);
     }
   }

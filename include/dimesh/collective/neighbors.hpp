@@ -86,6 +86,7 @@ DIMESH_OUTLINE inline void exchange_some_elements(const dimesh::detail::communic
       of.give_up();
     }
   } const at_the_end{kept, memory};
+  kept.expect(memory.size());
   start_exchange_some(c, w, x, sends, y, receives, call, tag, limit, kept);
   kept.wait(call);
 }

@@ -98,6 +98,8 @@ class requests {
   MPI_Request* add(under_way what = under_way::other);
   /// Memory that the requests read or write: it stays taken until they are done.
   void keep(const dimesh::detail::storage& memory);
+  /// Keeping as many takes no memory later, when an exception passes.
+  void expect(std::size_t more) { memory_.reserve(memory_.size() + more); }
   /// What holds the counts that MPI reads until then.
   void keep(std::shared_ptr<const void> counts);
 

@@ -29,6 +29,7 @@ using plan_hints = std::array<index_t, 3>;
 struct plan_key {
   const void* kind = nullptr;
   const grid_state* grid = nullptr;
+  const grid_state* far = nullptr;  // that of the second tensor
   const tensor_facts *from = nullptr, *to = nullptr;
   plan_hints with{};
   int numbers = 0;
@@ -36,7 +37,7 @@ struct plan_key {
 
   plan_key() = default;
   plan_key(const void* k, const tensor_core& x, const tensor_core& y, const plan_hints& w)
-      : kind(k), grid(x.grid), from(x.facts), to(y.facts), with(w), numbers(x.rank()) {
+      : kind(k), grid(x.grid), far(y.grid), from(x.facts), to(y.facts), with(w), numbers(x.rank()) {
     for (int d = 0; d < numbers; ++d) number[d] = x.extent(d);
   }
   /// False: there is no room for so many.
@@ -111,7 +112,7 @@ DIMESH_OUTLINE inline void plan_cache::grow() {
   used_ = 0;
   latest_ = nullptr;
   for (auto& e : old)
-    if (e && e->key.grid->alive()) {
+    if (e && e->key.grid->alive() && (e->key.far == nullptr || e->key.far->alive())) {
       find(e->key) = std::move(e);
       ++used_;
     }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "dimesh/collective/ordered.hpp"
@@ -29,7 +30,13 @@ namespace dimesh::detail {
 void watch_until_mpi_ends();
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void watch_until_mpi_ends() {
-  std::unique_ptr<watchdog> made = watchdog::from_environment(world_rank());
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
+  std::unique_ptr<watchdog> made;
+  try {
+    made = watchdog::from_environment(world_rank());
+  } catch (const std::system_error&) {  // no thread is to be had, and nobody watches
+  }
   if (made == nullptr) return;
   const auto end = [](MPI_Comm, int, void* it, void*) {
     watchdog::put_away(static_cast<watchdog*>(it));

@@ -81,6 +81,7 @@ template <class T> struct transpose_block {
         for (index_t j = in.first; j < in.last; ++j) {
           const T weight = exp_below_zero(p[j] - shift), kept = keep[j - in.first];
           p[j] = weight * kept;
+          // (Pairs that are hidden weigh 0, and so do those too far below the maximum.)
           dp[j] = elementary::choose(weight == T(0), T(0), weight * (kept * dp[j] - less));
         }
       } else {

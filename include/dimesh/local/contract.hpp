@@ -42,18 +42,22 @@ inline constexpr bool has_own_kernel = std::is_same_v<T, float> || std::is_same_
 /// One matrix product in tiles. Where a host has threads, a part of the rows, or of the columns, is
 /// a piece; small products are one.
 template <class Space, class T> void tiled_product(const product<T>& x) {
-  const bool by_rows = x.m >= x.n;
-  const index_t grain = by_rows ? height : 4 * tile_columns<T>, n = by_rows ? x.m : x.n;
-  if (runs_as_call<Space> || n < 2 * grain || x.m * x.n * x.k < 64 * 64 * 64) return gemm<T>(x);
-  in_ranges<Space>((n + grain - 1) / grain, [&](index_t from, index_t to) {
-    product<T> part = x;
-    const index_t first = from * grain, size = std::min(to * grain, n) - first;
-    if (by_rows)
-      part.m = size, part.a += first * x.a_m, part.c += first * x.c_m;
-    else
-      part.n = size, part.b += first * x.b_n, part.c += first * x.c_n;
-    gemm<T>(part);
-  });
+  if constexpr (runs_as_call<Space>) {
+    gemm<T>(x);
+  } else {
+    const bool by_rows = x.m >= x.n;
+    const index_t grain = by_rows ? height : 4 * tile_columns<T>, n = by_rows ? x.m : x.n;
+    if (n < 2 * grain || x.m * x.n * x.k < 64 * 64 * 64) return gemm<T>(x);
+    in_ranges<Space>((n + grain - 1) / grain, [&](index_t from, index_t to) {
+      product<T> part = x;
+      const index_t first = from * grain, size = std::min(to * grain, n) - first;
+      if (by_rows)
+        part.m = size, part.a += first * x.a_m, part.c += first * x.c_m;
+      else
+        part.n = size, part.b += first * x.b_n, part.c += first * x.c_n;
+      gemm<T>(part);
+    });
+  }
 }
 
 /// One matrix product by the library's own means: tiles for float and double, else plain rows.

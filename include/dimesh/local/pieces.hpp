@@ -78,7 +78,8 @@ template <class Space, class Piece> void launch(index_t count, const Piece& piec
       count, {[](const void* w, index_t p) { (*static_cast<const Piece*>(w))(p); }, &piece});
 }
 
-/// Room for n elements, which this thread keeps for whoever asks next; aligned to 64 bytes.
+/// Room for n elements, which this thread keeps for whoever asks next, and may move then: what runs
+/// on this thread meanwhile must not ask. Aligned to 64 bytes.
 template <class T> T* kept_room(index_t n) {
   constexpr std::align_val_t line{64};
   struct freed {

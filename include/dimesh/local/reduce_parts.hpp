@@ -116,7 +116,9 @@ void reduce_parts(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f
   // Enough parts to fill a device, long enough to be worth a thread.
   constexpr index_t threads = index_t{1} << 18, shortest = 16, most = 65536;
   part.parts = std::clamp<index_t>(std::min(threads / part.size, part.terms / shortest), 1, most);
-  part.along = part.kept + 1 == l.groups && part.parts > 1 && part.l.stride[1][part.kept] == 1 &&
+  // (Products of every so-manieth term might leave the type where that of all does not.)
+  part.along = !std::is_same_v<Op, times> && part.kept + 1 == l.groups && part.parts > 1 &&
+               part.l.stride[1][part.kept] == 1 &&
                (part.kept == 0 || part.l.stride[1][part.kept - 1] != 1);
   if (part.parts == 1) return each_for_itself<Space>(part.size, part);
   const auto room = dimesh::detail::storage::acquire(

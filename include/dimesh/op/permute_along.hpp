@@ -39,9 +39,9 @@ template <class T> struct permute_along_op {
     const T* const in = x[0].data<T>();
     const index_t n = x[0].elements();
     if (to == c.rank()) collective::copy(in, y[0].data<T>(), n);
-    if (c.size() == 1 || n == 0) return;
+    if (c.size() == 1) return;
     collective::prepare(c, "permute_along", n, collective::wire_of<T>);
-    if (to == c.rank()) return;
+    if (to == c.rank() || n == 0) return;
     const collective::told here(kind, c, n * collective::wire_of<T>.size);
     collective::exchange(c, in, n, to, y[0].data<T>(), n, from, "permute_along");
   }
@@ -50,11 +50,11 @@ template <class T> struct permute_along_op {
     const T* const in = x[0].data<T>();
     const index_t n = x[0].elements();
     if (to == c.rank()) collective::copy(in, y[0].data<T>(), n);
-    if (c.size() == 1 || n == 0) return;
+    if (c.size() == 1) return;
     f.axes = c.axes();
     collective::prepare(c, "permute_along", n, collective::wire_of<T>);
     const int tag = c.next_tag();
-    if (to == c.rank()) return;
+    if (to == c.rank() || n == 0) return;
     thread_local std::vector<collective::message> out(1), in_from(1);
     out[0] = {to, {0, n}};
     in_from[0] = {from, {0, n}};

@@ -8,6 +8,9 @@
 //   u = stencil_exchange(f, beside_interior(boundary::zero), u)   // halos travel meanwhile
 #pragma once
 
+#include <algorithm>
+#include <array>
+
 #include "dimesh/op/halo_exchange.hpp"
 #include "dimesh/op/stencil.hpp"
 
@@ -38,6 +41,11 @@ template <class Op, class R> struct stencil_exchange_op {
   /// First the edges that go to others until a stage waits for them; while these travel, the rest.
   void fill_beside(const halo_plan& p, results y, operands x) const {
     point_box rest(y[0]);
+    std::array<point_box, 2> ends_of_rows{rest, rest};
+    int ends = 0;
+    const auto fill_ends = [&] {
+      for (int i = 0; i < ends; ++i) op.fill_at(y, x, ends_of_rows[static_cast<std::size_t>(i)]);
+    };
     for (int i = 0; i <= p.first_that_waits(); ++i) {
       const int d = p.stages.dims[i];
       const index_t w = p.stages.width[i];
@@ -47,15 +55,22 @@ template <class Op, class R> struct stencil_exchange_op {
       high.begin[d] = std::max(rest.end[d] - w, stage.gives_low ? low.end[d] : rest.begin[d]);
       if (stage.gives_low) op.fill_at(y, x, low);
       if (stage.gives_high) op.fill_at(y, x, high);
-      // Whole rows take less than rows without their ends, as long as these are short.
-      if (d == rest.last() && 16 * w <= rest.extent(d)) continue;
+      // Whole rows take less than rows without their ends, as long as these are short. The ends are
+      // computed again by points, as they are sent: code for rows may round otherwise.
+      if (d == rest.last() && 16 * w <= rest.extent(d)) {
+        if (stage.gives_low) ends_of_rows[static_cast<std::size_t>(ends++)] = low;
+        if (stage.gives_high) ends_of_rows[static_cast<std::size_t>(ends++)] = high;
+        continue;
+      }
       if (stage.gives_low) rest.begin[d] = low.end[d];
       if (stage.gives_high) rest.end[d] = high.begin[d];
     }
+    if (p.first_that_waits() > 0) fill_ends();  // edges of other dims have overwritten corners
     const flight_owner f(flight::fresh());
     f->result = y[0].memory;
     p.start(y[0].data<R>(), *f);
     op.fill_at(y, x, rest);
+    fill_ends();
     f->axes = 0;  // the messages have been reported
     f->finish(y[0]);
   }

@@ -134,8 +134,8 @@ template <int Last, class F, class R, class... L> struct stencil_rows {
                                                             const P... in) {
     const dimesh::detail::writes_memory kernel;
     if (end - begin < few_points)  // edges: a row's loop costs more than its points
-      for (index_t j = begin; j < end; ++j)
-        for (index_t i = 0; i < m; ++i) to[i * across + j] = at_point(g, j, in.row(i)...);
+      for (index_t i = 0; i < m; ++i)
+        for (index_t j = begin; j < end; ++j) to[i * across + j] = at_point(g, j, in.row(i)...);
     else
       for (index_t i = 0; i < m; ++i) loop(g, to + i * across, begin, end, in.row(i)...);
   }
