@@ -174,8 +174,8 @@ template <Dim... D, Operand X> constexpr auto prod(const X& x) {
 }
 /// The same where ranks may split D..., on all ranks along the axes that do. Dim by dim, the last
 /// one first: each that is split takes one all-reduce of what is left by then, and on the way back
-/// one more and two MPI_Exscan. Name split dims first. Products of blocks are multiplied: of 1e-200,
-/// 1e10 and, on another rank, 1e200, 1e200 it is infinite, where one rank finds 1e210.
+/// one more and two MPI_Exscan. Name split dims first. Products of blocks are multiplied: that of
+/// 1e-200, 1e10 and, on another rank, 1e200, 1e200 is infinite, where one rank finds 1e210.
 template <Dim... D, Operand X> constexpr auto prod_all_reduce(const X& x) {
   using dims = typename detail::dims_or_all<X, detail::list<D...>>::type;
   using fault = typename detail::prod_fault<detail::prod_all_reduce_rule, X, dims>::type;

@@ -42,9 +42,9 @@ template <class Op, class R> struct stencil_exchange_op {
   void fill_beside(const halo_plan& p, results y, operands x) const {
     point_box rest(y[0]);
     std::array<point_box, 2> ends_of_rows{rest, rest};
-    int ends = 0;
+    int many = 0;
     const auto fill_ends = [&] {
-      for (int i = 0; i < ends; ++i) op.fill_at(y, x, ends_of_rows[static_cast<std::size_t>(i)]);
+      for (int i = 0; i < many; ++i) op.fill_at(y, x, ends_of_rows[static_cast<std::size_t>(i)]);
     };
     for (int i = 0; i <= p.first_that_waits(); ++i) {
       const int d = p.stages.dims[i];
@@ -58,8 +58,8 @@ template <class Op, class R> struct stencil_exchange_op {
       // Whole rows take less than rows without their ends, as long as these are short. The ends are
       // computed again by points, as they are sent: code for rows may round otherwise.
       if (d == rest.last() && 16 * w <= rest.extent(d)) {
-        if (stage.gives_low) ends_of_rows[static_cast<std::size_t>(ends++)] = low;
-        if (stage.gives_high) ends_of_rows[static_cast<std::size_t>(ends++)] = high;
+        if (stage.gives_low) ends_of_rows[static_cast<std::size_t>(many++)] = low;
+        if (stage.gives_high) ends_of_rows[static_cast<std::size_t>(many++)] = high;
         continue;
       }
       if (stage.gives_low) rest.begin[d] = low.end[d];
