@@ -2,6 +2,7 @@
 // What Fourier transforms refuse.
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/fft.hpp>
+#include <dimesh/op/fft_all_to_all.hpp>
 #include <dimesh/op/fft_exchange.hpp>
 
 #include "names.hpp"
