@@ -76,8 +76,8 @@ template <Dim... D> struct shape : detail::extent_of<D>... {
       if constexpr (has<E> && !is_static_dim<E>)
         set<E>(detail::number_in(given));
       else if constexpr (has<E>)
-        if (const index_t n = detail::number_in(given); n != dynamic && n != E::extent)
-          detail::refuse_extent(detail::name_of<E>(), E::extent, n);
+        if (const index_t got = detail::number_in(given); got != dynamic && got != E::extent)
+          detail::refuse_extent(detail::name_of<E>(), E::extent, got);
     } else if constexpr (requires { typename E::dims; }) {
       take_all(given, typename E::dims{});
     }
