@@ -83,8 +83,8 @@ struct window_plan {
   window_side given, taken;
 };
 /// The plans between two tensors: one for each way in which windows have gone over them lately.
-inline constexpr std::size_t most_window_plans = 32;
 struct window_plans : move_plan {
+  static constexpr std::size_t most = 32;
   mutable std::vector<std::unique_ptr<const window_plan>> all;
 };
 
@@ -244,7 +244,7 @@ class windowed_view {
         made->taken.add(r, intersection(own(r), seen_));
       }
     plans_worked_out.fetch_add(1, std::memory_order_relaxed);
-    if (all.size() == most_window_plans) all.erase(all.begin());
+    if (all.size() == window_plans::most) all.erase(all.begin());
     return *all.emplace_back(std::move(made));
   }
 
