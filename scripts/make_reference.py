@@ -19,7 +19,7 @@ FOLDERS = {"": "What everybody includes", "layout": "Layouts, specs, faults", "e
            "nn/generate": "Writing text", "optim": "Optimizers", "train": "Training runs", "pipeline": "Pipelines",
            "plan": "Choosing layouts", "show": "Pictures and prints", "io": "Files", "io/data": "Input pipelines",
            "io/checkpoint": "Checkpoints", "interop": "Existing codes", "core": None, "nn/moe/parts": None,
-           "op/parts": None, "plan/parts": None, "detail": None, "local": None, "memory": None, "collective": None}
+           "op/parts": None, "op/refusals": None, "plan/parts": None, "detail": None, "local": None, "memory": None, "collective": None}
 # Headers of a room that no user needs.
 PRIVATE = {"layout": {"table", "draft", "dim_facts", "layout_types", "join", "route", "box"},
            "reflect": {"hana", "members", "leaves"}, "random": {"places"}, "show": {"picture", "picture_svg", "picture_text"},

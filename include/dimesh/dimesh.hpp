@@ -27,12 +27,12 @@
 #include "dimesh/shaped.hpp"            // a tensor without data
 #include "dimesh/core/started.hpp"      // a tensor on its way
 #include "dimesh/create.hpp"            // zeros, generate, uniform ...
-#include "dimesh/op/untyped_makers.hpp"   // makers without a type
+#include "dimesh/op/refusals/untyped_makers.hpp"   // makers without a type
 #include "dimesh/reflect/clone.hpp"     // values in memory of their own
 // operations, all local
 #include "dimesh/local/dual_in_std.hpp" // numbers with derivatives, which functions in map get
 #include "dimesh/op/map.hpp"
-#include "dimesh/op/missing_headers.hpp"
+#include "dimesh/op/refusals/missing_headers.hpp"
 #include "dimesh/op/arithmetic.hpp"
 #include "dimesh/op/compound.hpp"        // x += y
 #include "dimesh/op/outer.hpp"          // all pairs
@@ -52,14 +52,14 @@
 #include "dimesh/op/take.hpp"           // rows of a table
 #include "dimesh/op/dropout.hpp"        // random, the same under every layout
 #include "dimesh/op/stencil.hpp"
-#include "dimesh/op/unnamed_calls.hpp"
-#include "dimesh/op/unnamed_dims.hpp"
+#include "dimesh/op/refusals/unnamed_calls.hpp"
+#include "dimesh/op/refusals/unnamed_dims.hpp"
 #include "dimesh/op/value.hpp"
-#include "dimesh/op/wrong_kinds.hpp"    // sentences for names of the wrong kind
-#include "dimesh/op/wrong_numbers.hpp"
-#include "dimesh/op/wrong_functions.hpp"
-#include "dimesh/op/wrong_operators.hpp"
-#include "dimesh/op/wrong_classes.hpp"  // keys, dims and structs in arithmetic
+#include "dimesh/op/refusals/wrong_kinds.hpp"    // sentences for names of the wrong kind
+#include "dimesh/op/refusals/wrong_numbers.hpp"
+#include "dimesh/op/refusals/wrong_functions.hpp"
+#include "dimesh/op/refusals/wrong_operators.hpp"
+#include "dimesh/op/refusals/wrong_classes.hpp"  // keys, dims and structs in arithmetic
 // communication, each named after what it does
 #include "dimesh/op/all_reduce.hpp"
 #include "dimesh/op/reduce_scatter.hpp"
@@ -71,7 +71,7 @@
 #include "dimesh/op/own.hpp"
 #include "dimesh/op/shift.hpp"
 #include "dimesh/op/halo_exchange.hpp"
-#include "dimesh/op/wrong_calls.hpp"    // sentences for arguments in another order
+#include "dimesh/op/refusals/wrong_calls.hpp"    // sentences for arguments in another order
 #include "dimesh/op/permute_along.hpp"  // whole blocks change places
 #include "dimesh/op/stencil_exchange.hpp"
 #include "dimesh/op/complete.hpp"
@@ -79,7 +79,7 @@
 #include "dimesh/op/softmax.hpp"        // this and the next two complete where their dim is split
 #include "dimesh/op/cross_entropy.hpp"
 #include "dimesh/op/norm.hpp"
-#include "dimesh/op/wrong_operands.hpp"
+#include "dimesh/op/refusals/wrong_operands.hpp"
 #include "dimesh/op/zeros_like.hpp"
 #include "dimesh/op/relayout.hpp"
 #include "dimesh/op/relayout_across.hpp"

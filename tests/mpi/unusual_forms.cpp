@@ -9,7 +9,7 @@
 #include <dimesh/layout/layout_set.hpp>
 #include <dimesh/train/loop.hpp>
 
-#include "dimesh/op/wrong_classes.hpp"
+#include "dimesh/op/refusals/wrong_classes.hpp"
 
 namespace {
 namespace dm = dimesh;

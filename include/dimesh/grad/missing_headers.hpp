@@ -7,8 +7,8 @@
 #pragma once
 
 #include "dimesh/grad/gradient_faults.hpp"
-#include "dimesh/op/parts/missing_header.hpp"
-#include "dimesh/op/unnamed_dims.hpp"
+#include "dimesh/op/refusals/missing_header.hpp"
+#include "dimesh/op/refusals/unnamed_dims.hpp"
 
 namespace dimesh {
 

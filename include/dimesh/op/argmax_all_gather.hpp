@@ -7,8 +7,8 @@
 #pragma once
 
 #include "dimesh/op/argmax.hpp"
-#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/parts/told_elements.hpp"
+#include "dimesh/op/refusals/misuse.hpp"
 
 namespace dimesh {
 

@@ -23,8 +23,8 @@
 #include "dimesh/op/compare.hpp"
 #include "dimesh/op/one_hot.hpp"
 #include "dimesh/op/parts/attention_plan.hpp"
-#include "dimesh/op/parts/missing_header.hpp"
-#include "dimesh/op/parts/misuse.hpp"
+#include "dimesh/op/refusals/missing_header.hpp"
+#include "dimesh/op/refusals/misuse.hpp"
 
 namespace dimesh {
 

@@ -14,9 +14,9 @@
 
 #include "dimesh/core/any_argument.hpp"
 #include "dimesh/op/cast.hpp"
-#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/parts/moment_norm.hpp"
 #include "dimesh/op/reductions.hpp"
+#include "dimesh/op/refusals/misuse.hpp"
 
 namespace dimesh {
 

@@ -8,8 +8,8 @@
 #pragma once
 
 #include "dimesh/detail/names.hpp"
-#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/parts/places.hpp"
+#include "dimesh/op/refusals/misuse.hpp"
 
 namespace dimesh {
 

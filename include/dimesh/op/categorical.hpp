@@ -10,7 +10,7 @@
 #pragma once
 
 #include "dimesh/op/argmax.hpp"
-#include "dimesh/op/parts/misuse.hpp"
+#include "dimesh/op/refusals/misuse.hpp"
 #include "dimesh/random/distributions.hpp"
 #include "dimesh/random/places.hpp"
 

@@ -8,9 +8,9 @@
 #pragma once
 
 #include "dimesh/op/parts/join_rule.hpp"
-#include "dimesh/op/parts/missing_header.hpp"
-#include "dimesh/op/parts/misuse_of_concat.hpp"
 #include "dimesh/op/parts/strided.hpp"
+#include "dimesh/op/refusals/missing_header.hpp"
+#include "dimesh/op/refusals/misuse_of_concat.hpp"
 #include "dimesh/op/rename.hpp"
 
 namespace dimesh {

@@ -22,8 +22,8 @@
 #include <algorithm>
 
 #include "dimesh/local/convolve.hpp"
-#include "dimesh/op/parts/misuse_of_convolution.hpp"
 #include "dimesh/op/parts/window.hpp"
+#include "dimesh/op/refusals/misuse_of_convolution.hpp"
 
 namespace dimesh {
 

@@ -14,7 +14,7 @@
 #include "dimesh/op/parts/blocks.hpp"
 #include "dimesh/op/parts/exchange_plan.hpp"
 #include "dimesh/op/parts/goal.hpp"
-#include "dimesh/op/parts/misuse.hpp"
+#include "dimesh/op/refusals/misuse.hpp"
 
 namespace dimesh {
 

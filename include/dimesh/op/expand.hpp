@@ -9,9 +9,9 @@
 #pragma once
 
 #include "dimesh/detail/names.hpp"
-#include "dimesh/op/parts/missing_header.hpp"
-#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/reduce.hpp"
+#include "dimesh/op/refusals/missing_header.hpp"
+#include "dimesh/op/refusals/misuse.hpp"
 
 namespace dimesh {
 

@@ -12,7 +12,7 @@
 
 #include "dimesh/op/complete.hpp"
 #include "dimesh/op/parts/extreme_place.hpp"
-#include "dimesh/op/parts/misuse.hpp"
+#include "dimesh/op/refusals/misuse.hpp"
 #include "dimesh/op/stop_gradient.hpp"
 
 namespace dimesh {

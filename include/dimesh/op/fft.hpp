@@ -15,7 +15,7 @@
 
 #include "dimesh/op/complex.hpp"
 #include "dimesh/op/parts/fft_op.hpp"
-#include "dimesh/op/parts/misuse.hpp"
+#include "dimesh/op/refusals/misuse.hpp"
 
 namespace dimesh {
 

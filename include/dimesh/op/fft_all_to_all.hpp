@@ -16,7 +16,7 @@
 #pragma once
 
 #include "dimesh/op/fft.hpp"
-#include "dimesh/op/parts/misuse_of_fft_all_to_all.hpp"
+#include "dimesh/op/refusals/misuse_of_fft_all_to_all.hpp"
 #include "dimesh/op/relayout.hpp"
 
 namespace dimesh {

@@ -16,10 +16,10 @@
 #include "dimesh/local/rounded_sums.hpp"
 #include "dimesh/op/map.hpp"
 #include "dimesh/op/one_hot.hpp"
-#include "dimesh/op/parts/missing_header.hpp"
-#include "dimesh/op/parts/misuse_of_gather.hpp"
 #include "dimesh/op/parts/strided.hpp"
 #include "dimesh/op/permute.hpp"
+#include "dimesh/op/refusals/missing_header.hpp"
+#include "dimesh/op/refusals/misuse_of_gather.hpp"
 #include "dimesh/op/rename.hpp"
 
 namespace dimesh {

@@ -16,7 +16,7 @@
 #include "dimesh/op/one_hot.hpp"
 #include "dimesh/op/parts/einsum_op.hpp"
 #include "dimesh/op/parts/group_runs.hpp"
-#include "dimesh/op/parts/misuse.hpp"
+#include "dimesh/op/refusals/misuse.hpp"
 
 namespace dimesh {
 

@@ -8,9 +8,9 @@
 #pragma once
 
 #include "dimesh/op/compare.hpp"
-#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/reduce.hpp"
-#include "dimesh/op/unnamed_dims.hpp"
+#include "dimesh/op/refusals/misuse.hpp"
+#include "dimesh/op/refusals/unnamed_dims.hpp"
 
 namespace dimesh {
 

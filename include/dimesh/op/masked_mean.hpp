@@ -10,9 +10,9 @@
 #include "dimesh/op/functions.hpp"
 #include "dimesh/op/logic.hpp"
 #include "dimesh/op/norm.hpp"
-#include "dimesh/op/parts/missing_header.hpp"
-#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/reduce.hpp"
+#include "dimesh/op/refusals/missing_header.hpp"
+#include "dimesh/op/refusals/misuse.hpp"
 
 namespace dimesh {
 

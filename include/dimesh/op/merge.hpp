@@ -7,8 +7,8 @@
 //   cut<token, row, col>(x, col{8})                             dims whose extents the run says
 #pragma once
 
-#include "dimesh/op/parts/misuse_of_merge.hpp"
 #include "dimesh/op/parts/transition.hpp"
+#include "dimesh/op/refusals/misuse_of_merge.hpp"
 
 namespace dimesh {
 

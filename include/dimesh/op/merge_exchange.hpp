@@ -11,7 +11,7 @@
 #include "dimesh/op/merge.hpp"
 #include "dimesh/op/parts/goal.hpp"
 #include "dimesh/op/parts/merged_map.hpp"
-#include "dimesh/op/parts/misuse_of_merge_exchange.hpp"
+#include "dimesh/op/refusals/misuse_of_merge_exchange.hpp"
 
 namespace dimesh {
 

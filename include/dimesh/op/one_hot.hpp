@@ -9,7 +9,7 @@
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/pieces.hpp"
 #include "dimesh/op/parts/apply_rule.hpp"
-#include "dimesh/op/parts/misuse.hpp"
+#include "dimesh/op/refusals/misuse.hpp"
 
 namespace dimesh {
 

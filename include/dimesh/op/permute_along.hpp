@@ -17,9 +17,9 @@
 #include "dimesh/collective/point.hpp"
 #include "dimesh/core/flight.hpp"
 #include "dimesh/detail/names.hpp"
-#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/parts/permute_ragged.hpp"
 #include "dimesh/op/parts/transition.hpp"
+#include "dimesh/op/refusals/misuse.hpp"
 
 namespace dimesh {
 

@@ -13,8 +13,8 @@
 
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/pooling.hpp"
-#include "dimesh/op/parts/misuse_of_pooling.hpp"
 #include "dimesh/op/parts/window.hpp"
+#include "dimesh/op/refusals/misuse_of_pooling.hpp"
 
 namespace dimesh {
 

@@ -16,9 +16,9 @@
 #include "dimesh/op/complete.hpp"
 #include "dimesh/op/extreme_all_reduce.hpp"
 #include "dimesh/op/functions.hpp"
-#include "dimesh/op/parts/missing_header.hpp"
-#include "dimesh/op/parts/misuse_of_reductions.hpp"
 #include "dimesh/op/parts/reduction_ops.hpp"
+#include "dimesh/op/refusals/missing_header.hpp"
+#include "dimesh/op/refusals/misuse_of_reductions.hpp"
 
 namespace dimesh {
 

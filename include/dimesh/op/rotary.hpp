@@ -10,9 +10,9 @@
 
 #include "dimesh/local/rotary.hpp"
 #include "dimesh/op/argmax.hpp"
-#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/parts/transition.hpp"
 #include "dimesh/op/permute.hpp"
+#include "dimesh/op/refusals/misuse.hpp"
 
 namespace dimesh {
 

@@ -17,10 +17,10 @@
 #pragma once
 
 #include "dimesh/op/cast.hpp"
-#include "dimesh/op/parts/missing_header.hpp"
-#include "dimesh/op/parts/misuse_of_scan.hpp"
 #include "dimesh/op/parts/scan_op.hpp"
 #include "dimesh/op/permute.hpp"
+#include "dimesh/op/refusals/missing_header.hpp"
+#include "dimesh/op/refusals/misuse_of_scan.hpp"
 
 namespace dimesh {
 

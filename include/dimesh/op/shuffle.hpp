@@ -9,8 +9,8 @@
 #pragma once
 
 #include "dimesh/local/gather.hpp"
-#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/parts/strided.hpp"
+#include "dimesh/op/refusals/misuse.hpp"
 #include "dimesh/random/permutation.hpp"
 
 namespace dimesh {

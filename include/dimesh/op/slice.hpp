@@ -14,10 +14,10 @@
 #pragma once
 
 #include "dimesh/core/number_as_element.hpp"
-#include "dimesh/op/parts/missing_header.hpp"
-#include "dimesh/op/parts/misuse_of_slice.hpp"
 #include "dimesh/op/parts/strided.hpp"
 #include "dimesh/op/permute.hpp"
+#include "dimesh/op/refusals/missing_header.hpp"
+#include "dimesh/op/refusals/misuse_of_slice.hpp"
 
 namespace dimesh {
 

@@ -14,7 +14,7 @@
 
 #include "dimesh/op/merge.hpp"
 #include "dimesh/op/parts/line_moves.hpp"
-#include "dimesh/op/parts/misuse_of_slice_exchange.hpp"
+#include "dimesh/op/refusals/misuse_of_slice_exchange.hpp"
 #include "dimesh/op/slice.hpp"
 
 namespace dimesh {

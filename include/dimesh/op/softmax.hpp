@@ -9,8 +9,8 @@
 
 #include "dimesh/op/cast.hpp"
 #include "dimesh/op/complete.hpp"
-#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/reduce.hpp"
+#include "dimesh/op/refusals/misuse.hpp"
 #include "dimesh/op/stop_gradient.hpp"
 
 namespace dimesh {

@@ -18,8 +18,8 @@
 #include "dimesh/op/cast.hpp"
 #include "dimesh/op/gather.hpp"
 #include "dimesh/op/parts/few_places.hpp"
-#include "dimesh/op/parts/missing_header.hpp"
-#include "dimesh/op/parts/misuse_of_sort.hpp"
+#include "dimesh/op/refusals/missing_header.hpp"
+#include "dimesh/op/refusals/misuse_of_sort.hpp"
 #include "dimesh/op/slice.hpp"
 #include "dimesh/op/stop_gradient.hpp"
 

@@ -11,8 +11,8 @@
 
 #include <memory>
 
-#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/parts/sorted_exchange.hpp"
+#include "dimesh/op/refusals/misuse.hpp"
 #include "dimesh/op/sort.hpp"
 
 namespace dimesh {

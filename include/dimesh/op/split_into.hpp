@@ -15,8 +15,8 @@
 #include <tuple>
 #include <vector>
 
-#include "dimesh/op/parts/missing_header.hpp"
-#include "dimesh/op/parts/misuse.hpp"
+#include "dimesh/op/refusals/missing_header.hpp"
+#include "dimesh/op/refusals/misuse.hpp"
 #include "dimesh/op/slice.hpp"
 
 namespace dimesh {

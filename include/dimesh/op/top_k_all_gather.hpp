@@ -14,8 +14,8 @@
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/op/complete.hpp"
 #include "dimesh/op/parts/among.hpp"
-#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/parts/told_elements.hpp"
+#include "dimesh/op/refusals/misuse.hpp"
 #include "dimesh/op/sort_all_to_all.hpp"
 
 namespace dimesh {

@@ -5,14 +5,14 @@
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/missing_headers.hpp>
 #include <dimesh/op/is_legal.hpp>
-#include <dimesh/op/missing_headers.hpp>
-#include <dimesh/op/parts/misuse.hpp>
+#include <dimesh/op/refusals/missing_headers.hpp>
+#include <dimesh/op/refusals/misuse.hpp>
+#include <dimesh/op/refusals/unnamed_calls.hpp>
+#include <dimesh/op/refusals/unnamed_dims.hpp>
+#include <dimesh/op/refusals/wrong_operands.hpp>
 #include <dimesh/op/shuffle.hpp>
 #include <dimesh/op/slice.hpp>
 #include <dimesh/op/sort.hpp>
-#include <dimesh/op/unnamed_calls.hpp>
-#include <dimesh/op/unnamed_dims.hpp>
-#include <dimesh/op/wrong_operands.hpp>
 #include <functional>
 
 namespace dm = dimesh;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which calls are taken for ones with arguments in another order? None that are right.
-#include "dimesh/op/wrong_calls.hpp"
+#include "dimesh/op/refusals/wrong_calls.hpp"
 
 #include <array>
 #include <dimesh/dimesh.hpp>

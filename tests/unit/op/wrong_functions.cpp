@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which arguments are taken for a function in the wrong place? None that are right.
-#include "dimesh/op/wrong_functions.hpp"
+#include "dimesh/op/refusals/wrong_functions.hpp"
 
 #include <cmath>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which calls are taken for ones with names of the wrong kind? None that are right, and none that
 // have nothing to do with tensors.
-#include "dimesh/op/wrong_kinds.hpp"
-#include "dimesh/op/wrong_numbers.hpp"
+#include "dimesh/op/refusals/wrong_kinds.hpp"
+#include "dimesh/op/refusals/wrong_numbers.hpp"
 
 #include <dimesh/dimesh.hpp>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which operators are taken for mistakes with tensors? None between others.
-#include "dimesh/op/wrong_operators.hpp"
+#include "dimesh/op/refusals/wrong_operators.hpp"
 
 #include <dimesh/dimesh.hpp>
 
-#include "dimesh/op/untyped_makers.hpp"
+#include "dimesh/op/refusals/untyped_makers.hpp"
 
 namespace dm = dimesh;
 

@@ -11,7 +11,7 @@
 #include "dimesh/op/cross_entropy.hpp"
 #include "dimesh/op/norm.hpp"
 #include "dimesh/op/outer.hpp"
-#include "dimesh/op/parts/misuse.hpp"
+#include "dimesh/op/refusals/misuse.hpp"
 
 namespace dimesh {
 

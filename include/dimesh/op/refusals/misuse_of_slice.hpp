@@ -5,7 +5,7 @@
 
 #include <initializer_list>
 
-#include "dimesh/op/parts/misuse.hpp"
+#include "dimesh/op/refusals/misuse.hpp"
 
 namespace dimesh {
 

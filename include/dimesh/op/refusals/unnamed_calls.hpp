@@ -7,7 +7,7 @@
 //   rename<batch>(x) -> not_a_dim<nothing<batch>>: rename: the dim and its new name stand in ...
 #pragma once
 
-#include "dimesh/op/unnamed_dims.hpp"
+#include "dimesh/op/refusals/unnamed_dims.hpp"
 
 namespace dimesh {
 

@@ -6,7 +6,7 @@
 //   slice<token>(x, 0, 4)   -> header_missing<op_header::slice>: slice: ... #include <...>
 #pragma once
 
-#include "dimesh/op/parts/missing_header.hpp"
+#include "dimesh/op/refusals/missing_header.hpp"
 
 namespace dimesh {
 

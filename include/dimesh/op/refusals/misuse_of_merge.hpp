@@ -3,7 +3,7 @@
 // wrong kind? One sentence each.
 #pragma once
 
-#include "dimesh/op/parts/misuse.hpp"
+#include "dimesh/op/refusals/misuse.hpp"
 
 namespace dimesh {
 

@@ -3,8 +3,8 @@
 // op/convolution_exchange.hpp, names or arguments of the wrong kind? One sentence each.
 #pragma once
 
-#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/parts/window.hpp"
+#include "dimesh/op/refusals/misuse.hpp"
 
 namespace dimesh {
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "dimesh/create.hpp"
-#include "dimesh/op/unnamed_dims.hpp"
+#include "dimesh/op/refusals/unnamed_dims.hpp"
 
 namespace dimesh {
 

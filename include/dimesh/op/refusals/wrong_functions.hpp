@@ -10,8 +10,8 @@
 #include <cmath>
 #include <string>
 
+#include "dimesh/op/refusals/unnamed_dims.hpp"
 #include "dimesh/op/stencil_exchange.hpp"
-#include "dimesh/op/unnamed_dims.hpp"
 
 namespace dimesh {
 

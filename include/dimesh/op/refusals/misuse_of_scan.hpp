@@ -3,8 +3,8 @@
 // wrong kind? One sentence each.
 #pragma once
 
-#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/parts/scan_op.hpp"
+#include "dimesh/op/refusals/misuse.hpp"
 
 namespace dimesh {
 

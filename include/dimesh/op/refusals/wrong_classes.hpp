@@ -9,7 +9,7 @@
 #pragma once
 
 #include "dimesh/core/any_argument.hpp"
-#include "dimesh/op/wrong_operators.hpp"
+#include "dimesh/op/refusals/wrong_operators.hpp"
 #include "dimesh/random.hpp"
 
 namespace dimesh {

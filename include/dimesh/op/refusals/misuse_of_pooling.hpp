@@ -3,7 +3,7 @@
 // op/pooling_exchange.hpp, names or arguments of the wrong kind? One sentence each.
 #pragma once
 
-#include "dimesh/op/parts/misuse.hpp"
+#include "dimesh/op/refusals/misuse.hpp"
 
 namespace dimesh {
 

@@ -4,7 +4,7 @@
 //   template <class... A> inline constexpr bool is_included<op_header::slice, A...> = true;
 #pragma once
 
-#include "dimesh/op/parts/misuse.hpp"
+#include "dimesh/op/refusals/misuse.hpp"
 
 namespace dimesh::detail {
 

@@ -6,8 +6,8 @@
 #include <initializer_list>
 
 #include "dimesh/core/operation.hpp"
-#include "dimesh/op/parts/misuse.hpp"
-#include "dimesh/op/unnamed_dims.hpp"
+#include "dimesh/op/refusals/misuse.hpp"
+#include "dimesh/op/refusals/unnamed_dims.hpp"
 
 namespace dimesh {
 
