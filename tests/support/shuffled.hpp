@@ -30,6 +30,7 @@ template <> inline constexpr bool runs_on_host<dimesh_test::threaded> = true;
 
 template <> struct pieces<dimesh_test::reversed> {
   static constexpr index_t most() { return 3; }
+  static constexpr index_t at_once() { return 3; }
   static void run(index_t count, const work_in_pieces& work) {
     for (index_t p = count; p-- > 0;) work(p);
   }
@@ -37,6 +38,7 @@ template <> struct pieces<dimesh_test::reversed> {
 
 template <> struct pieces<dimesh_test::threaded> {
   static constexpr index_t most() { return 3; }
+  static constexpr index_t at_once() { return 3; }
   static void run(index_t count, const work_in_pieces& work) {
     std::vector<std::thread> threads;
     for (index_t p = 0; p < count; ++p) threads.emplace_back([&work, p] { work(p); });

@@ -205,11 +205,18 @@ void attend_turns(const attention_problem& x, index_t first, index_t last, const
 }  // namespace DIMESH_REGISTERS
 }  // namespace detail
 
-/// Elements of T that `attention` needs as scratch: a few tiles, and the keys of one head.
-template <class T> constexpr index_t attention_scratch(const attention_problem& x) {
-  using sizes = detail::attention_sizes<T>;
-  return sizes::queries * (2 * detail::padded<T>(x.head) + sizes::row) +
-         2 * detail::prepared_keys<T>::elements(x);
+namespace detail {
+/// Elements of a piece of the turns: a few tiles, and the keys of one head.
+template <class T> constexpr index_t attention_room(const attention_problem& x) {
+  using sizes = attention_sizes<T>;
+  return sizes::queries * (2 * padded<T>(x.head) + sizes::row) + 2 * prepared_keys<T>::elements(x);
+}
+}  // namespace detail
+
+/// Elements of T that `attention` needs as scratch, for each piece that a thread takes.
+template <class T, class Space = default_space>
+constexpr index_t attention_scratch(const attention_problem& x) {
+  return detail::scratch_of_turns<T, Space>(x, detail::attention_room<T>(x));
 }
 
 /// out (outer.., queries, head) = the values v (outer.., keys, head) weighted by the softmax of
@@ -223,7 +230,7 @@ void attention(const attention_problem& given, const T* q, const T* k, const T* 
     if (!detail::moves_to_host<Space>())
       return detail::attend_in_blocks<Space>(given, q, k, v, out, log_sum);
   const attention_problem x = detail::shared_keys_last(given);
-  detail::in_turns<Space>(x, scratch, attention_scratch<T>(x),
+  detail::in_turns<Space>(x, scratch, detail::attention_room<T>(x),
                           [&](index_t first, index_t last, T* room) {
                             detail::attend_turns(x, first, last, q, k, v, out, log_sum, room);
                           });

@@ -161,11 +161,19 @@ void transpose_attention_turns(const attention_problem& x, index_t first, index_
 
 }  // namespace detail
 
-/// Elements of T that `attention_transpose` needs as scratch.
-template <class T> constexpr index_t attention_transpose_scratch(const attention_problem& x) {
-  using sizes = detail::attention_sizes<T>;
-  return sizes::queries * (3 * detail::padded<T>(x.head) + 2 * sizes::row) +
-         3 * detail::prepared_keys<T>::elements(x);
+namespace detail {
+/// Elements of a piece of the turns.
+template <class T> constexpr index_t attention_transpose_room(const attention_problem& x) {
+  using sizes = attention_sizes<T>;
+  return sizes::queries * (3 * padded<T>(x.head) + 2 * sizes::row) +
+         3 * prepared_keys<T>::elements(x);
+}
+}  // namespace detail
+
+/// Elements of T that `attention_transpose` needs as scratch, for each piece that a thread takes.
+template <class T, class Space = default_space>
+constexpr index_t attention_transpose_scratch(const attention_problem& x) {
+  return detail::scratch_of_turns<T, Space>(x, detail::attention_transpose_room<T>(x));
 }
 
 /// The wanted cotangents of q, k, v from dout, that of attention's result `out`; log_sum as
@@ -179,7 +187,7 @@ void attention_transpose(const attention_problem& given, const T* q, const T* k,
     if (!detail::moves_to_host<Space>())
       return detail::attend_back_in_blocks<Space>(given, q, k, v, out, log_sum, dout, to);
   const attention_problem x = detail::shared_keys_last(given);
-  detail::in_turns<Space>(x, scratch, attention_transpose_scratch<T>(x),
+  detail::in_turns<Space>(x, scratch, detail::attention_transpose_room<T>(x),
                           [&](index_t first, index_t last, T* room) {
                             detail::transpose_attention_turns<T>(
                                 x, first, last, {q, out, log_sum, dout}, k, v, to, room);

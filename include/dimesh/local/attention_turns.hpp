@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 #include "dimesh/local/attention_tile.hpp"
 #include "dimesh/local/pieces.hpp"
@@ -46,7 +47,7 @@ void for_each_turn(const attention_problem& x, index_t first, index_t last, cons
 
 /// x with the loops that keys and values lack inside, so that what is prepared for a head of keys
 /// serves all that share it.
-inline attention_problem shared_keys_last(const attention_problem& x) {
+constexpr attention_problem shared_keys_last(const attention_problem& x) {
   attention_problem y = x;
   int n = 0;
   for (const bool shared : {false, true})
@@ -54,22 +55,50 @@ inline attention_problem shared_keys_last(const attention_problem& x) {
       if ((x.loops[i].k == 0 && x.loops[i].v == 0) == shared) y.loops[n++] = x.loops[i];
   return y;
 }
-
-/// work(first, last, scratch) for all turns of x, whose loops shared_keys_last has ordered, on the
-/// threads of a host: turns that share keys or values stay together. One thread has the scratch
-/// that is given, of `size` elements; several have their own.
-template <class Space, class T, class Work>
-void in_turns(const attention_problem& x, T* given, index_t size, const Work& work) {
-  using host = host_of<Space>;
-  if (x.turns() == 0) return;
+/// Runs of turns of x, ordered so: those that share keys or values are one.
+constexpr index_t turns_apart(const attention_problem& x) {
   index_t apart = 1;
   for (int i = 0; i < x.outer && x.loops[i].k != 0 && x.loops[i].v != 0; ++i)
     apart *= x.loops[i].extent;
-  const index_t together = x.turns() / apart;
-  in_ranges<host>(apart, [&](index_t from, index_t to) {
-    T* const scratch = runs_as_call<host> ? given : kept_room<T>(size);
-    work(from * together, to * together, scratch);
-  });
+  return apart;
+}
+
+/// In how many pieces threads of a host take the turns of x, ordered so.
+template <class Space> constexpr index_t pieces_of_turns(const attention_problem& x) {
+  using host = host_of<Space>;
+  if constexpr (runs_as_call<host>) {
+    return 1;
+  } else {
+    if (std::is_constant_evaluated()) return 1;  // a layout's cost, where no thread is known yet
+    return std::clamp<index_t>(turns_apart(x), 1, pieces<host>::at_once());
+  }
+}
+/// Elements of the scratch of one piece that needs n, which ends with a line of cache.
+template <class T> constexpr index_t scratch_of_piece(index_t n) {
+  return rounded_up(n, index_t(64 / sizeof(T)));
+}
+/// Elements of the scratch of all of them, where one needs n.
+template <class T, class Space>
+constexpr index_t scratch_of_turns(const attention_problem& x, index_t n) {
+  return pieces_of_turns<Space>(shared_keys_last(x)) * scratch_of_piece<T>(n);
+}
+
+/// work(first, last, room) for all turns of x, whose loops shared_keys_last has ordered, on the
+/// threads of a host: turns that share keys or values stay together. Each piece has a room of n
+/// elements in scratch of scratch_of_turns(x, n): threads that fetched their own could not throw.
+template <class Space, class T, class Work>
+void in_turns(const attention_problem& x, T* scratch, index_t n, const Work& work) {
+  if (x.turns() == 0) return;
+  const index_t count = pieces_of_turns<Space>(x);
+  if constexpr (runs_as_call<host_of<Space>>) {
+    work(index_t(0), x.turns(), scratch);
+  } else {
+    const index_t apart = turns_apart(x), together = x.turns() / apart;
+    launch<host_of<Space>>(count, [&](index_t p) {
+      work(apart * p / count * together, apart * (p + 1) / count * together,
+           scratch + p * scratch_of_piece<T>(n));
+    });
+  }
 }
 
 /// One turn of the loops of an attention: with its own number of keys and its own ids.

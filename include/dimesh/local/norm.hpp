@@ -15,6 +15,7 @@
 #include "dimesh/local/math.hpp"
 #include "dimesh/local/norm_rows.hpp"
 #include "dimesh/local/pieces.hpp"
+#include "dimesh/local/stage.hpp"
 #include "dimesh/local/tile.hpp"
 
 namespace dimesh::local {
@@ -165,7 +166,8 @@ void normalize_transpose(index_t rows, index_t n, T eps, const T* ybar, const T*
     // Pieces have sums of their own, which are added up in their order.
     const index_t count = std::clamp<index_t>(rows, 1, detail::pieces<host>::most());
     const index_t apart = 2 * n + 64;  // no line of cache is shared
-    T* const sums = detail::kept_room<T>(count * apart);
+    T* const sums = reinterpret_cast<T*>(
+        detail::thread_scratch(static_cast<std::size_t>(count * apart) * sizeof(T)));
     detail::launch<host>(count, [=](index_t p) {
       const index_t first = rows * p / count, size = rows * (p + 1) / count - first;
       T* const own = sums + p * apart;

@@ -17,8 +17,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <new>
 #include <type_traits>
 
 namespace dimesh::local {
@@ -65,7 +63,9 @@ struct work_in_pieces {
 /// How a host space runs a kernel in pieces: so many at most, all of them before it returns, in any
 /// order. Tests have a space that runs them last to first.
 template <class Space> struct pieces {
-  static index_t most() { return 4 * Space().concurrency(); }
+  static index_t most() { return 4 * at_once(); }
+  /// Threads; costs ask for them before Kokkos runs, too.
+  static index_t at_once() { return Kokkos::is_initialized() ? Space().concurrency() : 1; }
   [[gnu::noinline]] static void run(index_t count, const work_in_pieces& work) {
     Kokkos::parallel_for(dimesh::detail::kernel_range<Space>(0, count), work);
     Space().fence();  // the work lives on the caller's stack
@@ -76,22 +76,6 @@ template <class Space> struct pieces {
 template <class Space, class Piece> void launch(index_t count, const Piece& piece) {
   pieces<Space>::run(
       count, {[](const void* w, index_t p) { (*static_cast<const Piece*>(w))(p); }, &piece});
-}
-
-/// Room for n elements, which this thread keeps for whoever asks next, and may move then: what runs
-/// on this thread meanwhile must not ask. Aligned to 64 bytes.
-template <class T> T* kept_room(index_t n) {
-  constexpr std::align_val_t line{64};
-  struct freed {
-    void operator()(void* p) const { ::operator delete(p, line); }
-  };
-  thread_local std::unique_ptr<void, freed> room;
-  thread_local index_t size = 0;
-  if (n > size) {
-    room.reset(::operator new(static_cast<std::size_t>(n) * sizeof(T), line));
-    size = n;
-  }
-  return static_cast<T*>(room.get());
 }
 
 struct division {

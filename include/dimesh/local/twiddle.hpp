@@ -24,23 +24,24 @@ struct twiddle_lines {
 };
 
 /// exp(-+ 2 pi i m / n) for 0 <= m < n, from two tables of about the root of n elements: error of
-/// two roundings.
+/// two roundings. One has a power of two of elements, so that no m is divided.
 class roots_of_unity {
  public:
   roots_of_unity(index_t n, bool forward) {
-    while (step_ * step_ < n) ++step_;
+    while (index_t{1} << 2 * bits_ < n) ++bits_;
+    const index_t step = index_t{1} << bits_;
     const auto root = [=](index_t m) {
       const index_t turned = 2 * m > n ? m - n : m;  // small angles are rounded less
       const double turn = (forward ? -2 : 2) * std::numbers::pi * static_cast<double>(turned) /
                           static_cast<double>(n);
       return std::complex<double>(std::cos(turn), std::sin(turn));
     };
-    for (index_t m = 0; m < step_; ++m) fine_.push_back(root(m));
-    for (index_t m = 0; m < n; m += step_) coarse_.push_back(root(m));
+    for (index_t m = 0; m < step; ++m) fine_.push_back(root(m));
+    for (index_t m = 0; m < n; m += step) coarse_.push_back(root(m));
   }
   std::complex<double> operator()(index_t m) const {
-    return product(coarse_[static_cast<std::size_t>(m / step_)],
-                   fine_[static_cast<std::size_t>(m % step_)]);
+    const auto at = static_cast<std::size_t>(m);
+    return product(coarse_[at >> bits_], fine_[at & ((std::size_t{1} << bits_) - 1)]);
   }
   /// Without what std::complex does for infinite numbers.
   template <class T> static std::complex<T> product(std::complex<T> a, std::complex<T> b) {
@@ -48,7 +49,7 @@ class roots_of_unity {
   }
 
  private:
-  index_t step_ = 1;
+  int bits_ = 0;
   std::vector<std::complex<double>> fine_, coarse_;
 };
 

@@ -108,8 +108,8 @@ template <class T> struct operands {
     namespace dl = dimesh::local;
     // Whatever scratch memory holds must not reach a result: not even times 0.
     constexpr T nothing = std::numeric_limits<T>::quiet_NaN();
-    std::vector<T> s(static_cast<std::size_t>(dl::attention_scratch<T>(x)), nothing),
-        u(static_cast<std::size_t>(dl::attention_transpose_scratch<T>(x)), nothing);
+    std::vector<T> s(static_cast<std::size_t>(dl::attention_scratch<T, Space>(x)), nothing),
+        u(static_cast<std::size_t>(dl::attention_transpose_scratch<T, Space>(x)), nothing);
     dl::attention<T, Space>(x, q.data(), k.data(), v.data(), out.data(), log_sum.data(), s.data());
     dl::attention_transpose<T, Space>(x, q.data(), k.data(), v.data(), out.data(), log_sum.data(),
                                       dout.data(), {dq.data(), dk.data(), dv.data()}, u.data());
