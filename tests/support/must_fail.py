@@ -38,6 +38,30 @@ def read_case(source: str, name: str) -> tuple[list[str], int]:
     return expected, status
 
 
+# A program ends its job: Open MPI's launcher sometimes hangs or crashes after that, where another
+# rank is in MPI_Finalize already or ends at the same instant.
+ENDED = re.compile(r"MPI_ABORT was invoked|mpirun.* detected")
+
+
+def has_ended(so_far: subprocess.TimeoutExpired) -> bool:
+    return ENDED.search((so_far.output or b"").decode(errors="replace")) is not None
+
+
+def output_of(process: subprocess.Popen, limit: float) -> bytes:
+    """All that it prints; TimeoutExpired if it has not ended within the limit, or some seconds after it
+    ended its job."""
+    waited = 0.0
+    while True:
+        try:
+            return process.communicate(timeout=min(1.0, limit - waited))[0]
+        except subprocess.TimeoutExpired as so_far:
+            waited += 1
+            if waited >= limit:
+                raise
+            if has_ended(so_far):
+                limit = min(limit, waited + 5)
+
+
 def run(command: list[str], limit: float) -> tuple[int | None, str]:
     """Exit status, None if the time was up, and everything the command printed."""
     environment = dict(os.environ)
@@ -47,12 +71,12 @@ def run(command: list[str], limit: float) -> tuple[int | None, str]:
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           env=environment, start_new_session=True) as process:
         try:
-            output, _ = process.communicate(timeout=limit)
+            output = output_of(process, limit)
             return process.returncode, output.decode(errors="replace")
-        except subprocess.TimeoutExpired:
+        except subprocess.TimeoutExpired as so_far:
             os.killpg(process.pid, signal.SIGTERM)  # mpirun takes its ranks down
             try:
-                output, _ = process.communicate(timeout=5)
+                output, _ = process.communicate(timeout=1 if has_ended(so_far) else 5)
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
                 output, _ = process.communicate()
@@ -74,11 +98,8 @@ def main() -> int:
         command, limit = given.command[1:], given.limit or 240
     status, output = run(command, limit)
     print(output, end="")
-    # A program that ends its job: Open MPI's launcher sometimes hangs or crashes after that, where
-    # another rank is in MPI_Finalize already or ends at the same instant.
-    ended = r"MPI_ABORT was invoked|mpirun.* detected"
     for _ in range(2):
-        if (status is not None and status >= 0) or not re.search(ended, output):
+        if (status is not None and status >= 0) or not ENDED.search(output):
             break
         print("\nmust_fail: the launcher did not survive the end of its job; once more")
         status, output = run(command, limit)
