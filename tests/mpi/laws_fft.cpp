@@ -401,6 +401,17 @@ static_assert(dm::count(along_time{}, by_time<std::complex<double>>{}).bytes() =
 static_assert(dm::count(along_time{}, by_time<double>{}).bytes() ==
               48 * 8 + 2 * 48 * 16);  // real numbers the first time
 
+// Where one rank has all of it, it is a transform like any other.
+struct lone : dm::axis<1> {};
+struct by_itself : dm::mesh<lone> {};
+template <class T, class... Split>
+using by_one = dm::tensor<T, dm::shaped<dm::layout<by_itself, Split...>>, time>;
+struct along_whole_time {
+  constexpr auto operator()(const auto& u) const { return dm::fft<time>(u); }
+};
+static_assert(dm::count(along_time{}, by_one<double, dm::split<time, lone>>{}).moved() ==
+              dm::count(along_whole_time{}, by_one<double>{}).moved());
+
 TEST_CASE("float, complex numbers of Kokkos, and plans that are kept" * needs_fftw) {
   int ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

@@ -55,7 +55,7 @@ constexpr auto six_steps(std::string_view call, const X& x) {
                                           permuted<typename turned_dims<dims>::type>(done),
                                           stop_gradient(x));
 }
-/// The transform along D, which is whole.
+/// The transform along D, which is whole, or of which one rank has all.
 template <bool Forward, class D, class X>
 constexpr auto one_step(std::string_view call, const X& x) {
   constexpr unsigned along = places_of<X, D>;
@@ -65,13 +65,22 @@ constexpr auto one_step(std::string_view call, const X& x) {
 template <bool Forward, class D, class X>
 constexpr auto fft_where_it_lies(std::string_view call, const X& x) {
   constexpr int d = index_of<D, typename spec_of<X>::dims>;
-  if constexpr (is_probe<X>)
-    return core_of(x).layout().split_count(d) == 0 ? one_step<Forward, D>(call, x)
-                                                   : six_steps<Forward, D>(call, x);
-  else if constexpr (spec_of<X>::table.split_count(d) == 0)
+  const auto is_here = [&x] {  // all along D
+    const tensor_core& core = core_of(x);
+    return talking(core.layout().axes_of(d), core.sizes()) == 0;
+  };
+  if constexpr (is_probe<X>) {
+    if (!is_here()) return six_steps<Forward, D>(call, x);
+    const auto y = one_step<Forward, D>(call, x);
+    const table& t = core_of(y).layout();
+    return t.split_count(d) == 0 ? y : relaid_probe(y, unevenly(t, d));
+  } else if constexpr (spec_of<X>::table.split_count(d) == 0) {
     return one_step<Forward, D>(call, x);
-  else
+  } else {
+    using kept = typename spec_of<decltype(six_steps<Forward, D>(call, x))>::layout;
+    if (is_here()) return relayout<kept>(one_step<Forward, D>(call, x));
     return six_steps<Forward, D>(call, x);
+  }
 }
 /// Along one dim after another.
 template <bool Forward, class D, class... More, class X>
@@ -85,7 +94,7 @@ constexpr auto fft_one_by_one(std::string_view call, const X& x) {
 }  // namespace detail
 
 /// The forward transform along D, More..., any of them split: complex, the same shape and layout;
-/// not divided. Three exchanges for each split dim.
+/// not divided. Three exchanges for each dim that several ranks split.
 template <Dim D, Dim... More, Operand X> constexpr auto fft_exchange(const X& x) {
   using rule = detail::fft_exchange_rule<D, More...>;
   using fault = detail::fault_of<rule, X>;

@@ -55,6 +55,13 @@ template <class D> struct to_columns_rule {
     return formed(t, out, x[0]);
   }
 };
+/// Blocks of dim d that were ragged, uneven.
+constexpr table unevenly(table t, int d) {
+  t.uneven[d] = t.uneven[d] || t.ragged[d];
+  t.ragged[d] = false;
+  return t;
+}
+
 /// Rule of columns and rows, in this order, as dim D, split as it is in the second operand, in
 /// blocks that are uneven where they are ragged there.
 template <class D> struct from_rows_rule {
@@ -63,11 +70,7 @@ template <class D> struct from_rows_rule {
     using type = Like;
   };
   static constexpr outcome of(rule_operands x, dim_list out) {
-    table t = x[1].layout;
-    const int d = x[1].place_of(&facts_of_dim<D>);
-    t.uneven[d] = t.uneven[d] || t.ragged[d];
-    t.ragged[d] = false;
-    return formed(t, out, x[1]);
+    return formed(unevenly(x[1].layout, x[1].place_of(&facts_of_dim<D>)), out, x[1]);
   }
 };
 
