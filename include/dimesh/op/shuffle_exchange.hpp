@@ -17,45 +17,100 @@ namespace dimesh {
 
 namespace detail {
 
+/// Who holds a place of a dim that ranks cut.
+class place_holders {
+ public:
+  explicit place_holders(const cut_dim& cut) {
+    for (index_t r = 0; r < cut.ranks(); ++r) {
+      const block b = cut.of(r);
+      if (b.length > 0) all_.push_back({b.offset + b.length, r});
+    }
+    std::sort(all_.begin(), all_.end(), ends_before);
+  }
+  std::size_t operator()(index_t place) const {
+    const auto it = std::upper_bound(all_.begin(), all_.end(), held{place, 0}, ends_before);
+    return static_cast<std::size_t>(it->rank);
+  }
+
+ private:
+  struct held {
+    index_t end, rank;
+  };
+  static bool ends_before(const held& a, const held& b) { return a.end < b.end; }
+  std::vector<held> all_;
+};
+
 /// Which places of this rank's block go to which rank, and come from there: those of each rank side
-/// by side, in the order in which they stand in the result.
+/// by side, in the order in which they stand in the result. Only what goes to other ranks has to be
+/// sorted for that.
 struct shuffled_places {
   std::vector<index_t> leave, arrive;
   std::vector<collective::run> out, in;  // in places, by rank, the own one too
 
   /// Place i of the result is place order(i), or Back: the place of number i.
-  shuffled_places(const cut_dim& cut, index_t me, const random_permutation& order, bool back) {
+  shuffled_places(const cut_dim& cut, index_t me, const random_permutation& order, bool back)
+      : in(static_cast<std::size_t>(cut.ranks())) {
     const block own = cut.of(me);
-    std::vector<moved> goes, comes;
-    for (index_t i = 0; i < own.length; ++i) {
-      const index_t number = order(own.offset + i), place = order.inverse(own.offset + i);
-      goes.push_back({back ? number : place, i});
-      comes.push_back({back ? place : number, i});
-    }
-    std::sort(goes.begin(), goes.end(), by_there);
-    std::sort(comes.begin(), comes.end(), by_there);
+    const std::vector<index_t> source = sources(own, order, back);
+    put_by_rank(source, place_holders(cut));
+    const std::vector<moved> goes = leaving(own, order, back);
     for (index_t r = 0; r < cut.ranks(); ++r) {
-      const block other = cut.of(r);
-      out.push_back(add(goes, other, leave));
-      in.push_back(add(comes, other, arrive));
-      std::sort(arrive.begin() + in.back().at, arrive.end());
+      const auto first = static_cast<index_t>(leave.size());
+      if (r == me)
+        stay(source, own, in[static_cast<std::size_t>(r)]);
+      else
+        add(goes, cut.of(r));
+      out.push_back({first, static_cast<index_t>(leave.size()) - first});
     }
   }
 
  private:
   struct moved {
-    index_t there, here;  // the place in the whole, where it stands on the other side; in the block
+    index_t there, here;  // the place in the whole, where it stands in the result; in the block
   };
   static bool by_there(const moved& a, const moved& b) { return a.there < b.there; }
-  static collective::run add(const std::vector<moved>& all, const block& other,
-                             std::vector<index_t>& places) {
+
+  /// Where each place of the result comes from.
+  static std::vector<index_t> sources(const block& own, const random_permutation& order,
+                                      bool back) {
+    std::vector<index_t> source(static_cast<std::size_t>(own.length));
+    for (index_t i = 0; i < own.length; ++i)
+      source[static_cast<std::size_t>(i)] =
+          back ? order.inverse(own.offset + i) : order(own.offset + i);
+    return source;
+  }
+  /// What comes, by ranks: counted, and then put where those of its rank begin.
+  void put_by_rank(const std::vector<index_t>& source, const place_holders& holder) {
+    std::vector<std::size_t> rank(source.size()), next(in.size());
+    for (std::size_t i = 0; i < source.size(); ++i) ++in[rank[i] = holder(source[i])].count;
+    for (std::size_t r = 1; r < in.size(); ++r) in[r].at = in[r - 1].at + in[r - 1].count;
+    for (std::size_t r = 0; r < in.size(); ++r) next[r] = static_cast<std::size_t>(in[r].at);
+    arrive.resize(source.size());
+    for (std::size_t i = 0; i < source.size(); ++i)
+      arrive[next[rank[i]]++] = static_cast<index_t>(i);
+  }
+  /// What goes to other ranks, as it stands in the result.
+  static std::vector<moved> leaving(const block& own, const random_permutation& order, bool back) {
+    std::vector<moved> goes;
+    if (own.length == order.size()) return goes;
+    for (index_t i = 0; i < own.length; ++i) {
+      const index_t there = back ? order(own.offset + i) : order.inverse(own.offset + i);
+      if (there < own.offset || there >= own.offset + own.length) goes.push_back({there, i});
+    }
+    std::sort(goes.begin(), goes.end(), by_there);
+    return goes;
+  }
+  void stay(const std::vector<index_t>& source, const block& own, const collective::run& of) {
+    for (index_t k = of.at; k < of.at + of.count; ++k)
+      leave.push_back(source[static_cast<std::size_t>(arrive[static_cast<std::size_t>(k)])] -
+                      own.offset);
+  }
+  void add(const std::vector<moved>& goes, const block& other) {
     const auto at = [&](index_t there) {
-      return std::lower_bound(all.begin(), all.end(), moved{there, 0}, by_there);
+      return std::lower_bound(goes.begin(), goes.end(), moved{there, 0}, by_there);
     };
-    const auto first = static_cast<index_t>(places.size());
     for (auto m = at(other.offset); m != at(other.offset + other.length); ++m)
-      places.push_back(m->here);
-    return {first, static_cast<index_t>(places.size()) - first};
+      leave.push_back(m->here);
   }
 };
 
