@@ -70,6 +70,36 @@ auto f(const numbers<long double>& x) { return dm::prod_all_reduce<batch>(x); }
 auto f(const numbers<double>& x) { return dm::prod_all_reduce<batch>(x); }
 #endif
 
+// mistake: reductions__long_product
+// A product of elements that no word holds.
+// expect: prod, prod_all_reduce: elements that are multiplied have 1, 2, 4, 8 or 16 bytes; cast the tensor first
+template <class T> using numbers = dm::tensor<std::complex<T>, by_batch, batch, hidden>;
+#ifdef COMPILE_FAIL
+auto f(const numbers<long double>& x) { return dm::prod<hidden>(x); }
+#else
+auto f(const numbers<double>& x) { return dm::prod<hidden>(x); }
+#endif
+
+// mistake: reductions__long_sum
+// A sum of such.
+// expect: sum: elements that are added up have 1, 2, 4, 8 or 16 bytes; cast the tensor first
+template <class T> using numbers = dm::tensor<std::complex<T>, by_batch, batch, hidden>;
+#ifdef COMPILE_FAIL
+auto f(const numbers<long double>& x) { return dm::sum<hidden>(x); }
+#else
+auto f(const numbers<double>& x) { return dm::sum<hidden>(x); }
+#endif
+
+// mistake: reductions__long_mean
+// A mean of such.
+// expect: mean: elements that are added up have 1, 2, 4, 8 or 16 bytes; cast the tensor first
+template <class T> using numbers = dm::tensor<std::complex<T>, by_batch, batch, hidden>;
+#ifdef COMPILE_FAIL
+auto f(const numbers<long double>& x) { return dm::mean<hidden>(x); }
+#else
+auto f(const numbers<double>& x) { return dm::mean<hidden>(x); }
+#endif
+
 // mistake: max__recorded
 // The gradient of a maximum that ranks have yet to find.
 // expect: max: the dim is split, and a rank does not know to whose element the gradient goes; take max_all_reduce<dim>(x), or max<dim>(stop_gradient(x))

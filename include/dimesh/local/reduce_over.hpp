@@ -252,7 +252,7 @@ template <class Space = default_space, class Join, class Y, class F, class... X>
 void map_reduce_over(Join, const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f, Y* y,
                      const X*... x) {
   static_assert(detail::is_stageable<computed<Y>> && (detail::is_stageable<X> && ...),
-                "dimesh: sums have taken other elements");
+                "dimesh: elements that are joined have no size of a word");
   index_t size = 1;
   for (int g = 0; g < l.groups; ++g) size *= l.stride[0][g] != 0 ? l.extent[g] : 1;
   const dimesh::detail::rounded_sums<Y> sums(y, size);

@@ -109,6 +109,13 @@ template <bool Addends, class X, class... D> struct over_list_fault<Addends, X, 
 template <bool Addends, class X, class... D>
 using over_dims_fault = over_list_fault<Addends, X, list<D...>>;
 
+/// Kernels that join elements copy words of so many bytes. (Of a poison whatever is wrong is said.)
+template <class X> inline constexpr bool has_joined_elements = true;
+template <class X>
+  requires(!is_poison<X>)
+inline constexpr bool has_joined_elements<X> =
+    local::detail::is_stageable<value_of<X>> && local::detail::is_stageable<computed<value_of<X>>>;
+
 /// The dims, or all dims of X if there are none.
 template <class X, class Dims> struct dims_or_all {
   using type = Dims;
@@ -191,7 +198,14 @@ constexpr auto sum(const X& x) {
   static_assert(
       ok<only<fault, dim_has_halo>>,
       "sum: blocks of this dim carry a halo, which would count twice; take the tensor without it");
-  return detail::sum_list<typename detail::stated<D...>::type>(x, dims{});
+  constexpr bool fits = !ok<fault> || detail::has_joined_elements<X>;
+  static_assert(
+      !ok<fault> || fits,
+      "sum: elements that are added up have 1, 2, 4, 8 or 16 bytes; cast the tensor first");
+  if constexpr (!fits)
+    return poison{};
+  else
+    return detail::sum_list<typename detail::stated<D...>::type>(x, dims{});
 }
 
 namespace detail {
@@ -215,7 +229,11 @@ constexpr auto mean(const X& x) {
   static_assert(
       ok<only<fault, dim_has_halo>>,
       "mean: blocks of this dim carry a halo, which would count twice; take the tensor without it");
-  if constexpr (!ok<fault> || is_poison<X>) {
+  constexpr bool fits = !ok<fault> || detail::has_joined_elements<X>;
+  static_assert(
+      !ok<fault> || fits,
+      "mean: elements that are added up have 1, 2, 4, 8 or 16 bytes; cast the tensor first");
+  if constexpr (!ok<fault> || !fits || is_poison<X>) {
     return poison{};
   } else {
     using R = detail::mean_elements<typename detail::stated<D...>::type, value_of<X>>;

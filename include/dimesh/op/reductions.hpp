@@ -153,6 +153,13 @@ template <class Fault> constexpr void assert_statistics() {
       ok<only<Fault, element_not_summable>>,
       "prod_all_reduce: ranks do not multiply elements of this type; cast the tensor first");
 }
+template <bool SaidAlready, class X> constexpr bool assert_prod_elements() {
+  constexpr bool fits = SaidAlready || has_joined_elements<X>;
+  static_assert(fits,
+                "prod, prod_all_reduce: elements that are multiplied have 1, 2, 4, 8 or 16 bytes; "
+                "cast the tensor first");
+  return fits;
+}
 /// What is wrong with these over D..., or over all dims.
 template <bool Addends, class X, class... D>
 using statistics_fault =
@@ -167,7 +174,8 @@ template <Dim... D, Operand X> constexpr auto prod(const X& x) {
   using dims = typename detail::dims_or_all<X, detail::list<D...>>::type;
   using fault = typename detail::prod_fault<detail::prod_rule, X, dims>::type;
   detail::assert_statistics<fault>();
-  if constexpr (!ok<fault> || is_poison<X>)
+  constexpr bool fits = detail::assert_prod_elements<!ok<fault>, X>();
+  if constexpr (!ok<fault> || !fits || is_poison<X>)
     return poison{};
   else
     return detail::product_of<detail::prod_rule>("prod", x, dims{});
@@ -180,7 +188,8 @@ template <Dim... D, Operand X> constexpr auto prod_all_reduce(const X& x) {
   using dims = typename detail::dims_or_all<X, detail::list<D...>>::type;
   using fault = typename detail::prod_fault<detail::prod_all_reduce_rule, X, dims>::type;
   detail::assert_statistics<fault>();
-  if constexpr (!ok<fault> || is_poison<X>)
+  constexpr bool fits = detail::assert_prod_elements<!ok<fault>, X>();
+  if constexpr (!ok<fault> || !fits || is_poison<X>)
     return poison{};
   else
     return detail::product_of<detail::prod_all_reduce_rule>("prod_all_reduce", x, dims{});
