@@ -211,6 +211,19 @@ auto f(const inputs& x, const weights& w) {
   return dm::contract<by::best<twice>, batch, hidden>(x, w);
 }
 
+// mistake: contract__goal_shares_axis
+// A layout for the result that no tensor has.
+// expect: contract: the layout for by::best splits two dims of the result over one axis; leave one whole
+// expect: dims_share_mesh_axis<batch, hidden, rows>
+#ifdef COMPILE_FAIL
+using both = on<dm::split<batch, rows>, dm::split<hidden, rows>>;
+#else
+using both = on<dm::split<batch, rows>, dm::split<hidden, cols>>;
+#endif
+auto f(const inputs& x, const weights& w) {
+  return dm::contract<by::best<both>, batch, hidden>(x, w);
+}
+
 // mistake: contract__goal_is_rule
 // A rule where the layout of the result stands.
 // expect: contract: by::best takes the layout of the result: by::best<layout<mesh, rules...>>

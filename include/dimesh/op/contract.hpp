@@ -39,7 +39,10 @@ struct contract_fault<true, no_fault, Schedule, Out, X...> {
   using type = fault_of<typename contract_call<Schedule, Out>::rule, X...>;
 };
 
-template <class Fault> constexpr void assert_contract() {
+template <class Schedule> inline constexpr bool is_best = false;
+template <class L, index_t Memory> inline constexpr bool is_best<by::best<L, Memory>> = true;
+
+template <class Fault, class Schedule> constexpr void assert_contract() {
   using no_product = only<Fault, dim_repeated, output_dim_not_in_any_input, dim_in_one_input_only,
                           elements_differ>;
   static_assert(ok<only<Fault, not_a_layout>>,
@@ -64,8 +67,15 @@ template <class Fault> constexpr void assert_contract() {
       ok<only<Fault, axis_splits_nothing, axis_not_innermost_of_dim>>,
       "contract: an axis of the schedule cuts no blocks: a ring's axis cuts an operand and the "
       "result, innermost; summa's a summed dim in each operand");
+  // By best any operands meet: then it is the layout named for the result that is to blame.
+  using of_operands = std::conditional_t<is_best<Schedule>, no_fault, Fault>;
+  using of_layout = std::conditional_t<is_best<Schedule>, Fault, no_fault>;
+  static_assert(ok<only<of_layout, dims_share_mesh_axis>>,
+                "contract: the layout for by::best splits two dims of the result over one axis; "
+                "leave one whole");
   static_assert(
-      ok<only<Fault, dims_share_mesh_axis, dim_split_in_one_operand_only, dim_split_differently>>,
+      ok<only<of_operands, dims_share_mesh_axis, dim_split_in_one_operand_only,
+              dim_split_differently>>,
       "contract: two dims want one axis, or the operands split a dim differently, even after the "
       "schedule; relayout one, or take by::gather or by::best");
   static_assert(
@@ -106,7 +116,7 @@ constexpr auto contract(const X& x, const Y& y) {
   static_assert(ok<only<fault, not_an_axis>>,
                 "contract: a schedule goes along axes of the mesh, and names something else: "
                 "by::ring<rows>, by::summa<rows, cols>");
-  detail::assert_contract<fault>();
+  detail::assert_contract<fault, Schedule>();
   if constexpr (!few || !ok<fault> || is_poison<X> || is_poison<Y>)
     return poison{};
   else
@@ -128,7 +138,7 @@ constexpr auto contract(const X& x, const Y& y, const Z& z, const More&... more)
   static_assert(ok<only<fault, not_a_schedule>>,
                 "contract: three operands and more are multiplied by::best, which chooses the "
                 "pairs: contract<by::best<>, m, n>(x, y, z)");
-  detail::assert_contract<fault>();
+  detail::assert_contract<fault, Schedule>();
   if constexpr (!few || !ok<fault>)
     return poison{};
   else
