@@ -128,6 +128,22 @@ TEST_CASE("a small epsilon, and single-precision rows that lie far from 0") {
   });
 }
 
+// bfloat16 holds these whole numbers, and nothing between them, where their means are.
+TEST_CASE("bfloat16, whose means are taken in float, whatever splits the dim") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    using L = dm::layout<line, dm::split<dm::uneven<q>, x>>;
+    const array a = make({"p", "q"}, {4, 13}, [](const extents& i) {
+      return 200 + static_cast<double>((7 * i[0] + 5 * i[1]) % 4);
+    });
+    const array one = make({"q"}, {13}, [](auto&) { return 1; });
+    const auto v = dm::cast<dm::bfloat16>(scattered<dm::tensor<float, L, p, q>>(g, a));
+    const auto y = dm::cast<float>(dm::layer_norm<q>(1e-5, v));
+    const auto z = dm::cast<float>(dm::rms_norm<q>(1e-5, v));
+    CHECK(agrees(y, norm(true, a, {"p"}, 13, one, nullptr, 1e-5), 4e-3));
+    CHECK(agrees(z, norm(false, a, {"p"}, 13, one, nullptr, 1e-5), 4e-3));
+  });
+}
+
 // Float holds whole numbers alone there, and not the mean of them; results are of numbers near zero
 // all the same.
 TEST_CASE("single-precision rows near 1e7: means, variances and gradients to its last digits") {
