@@ -73,9 +73,10 @@ template <class Fault, class Schedule> constexpr void assert_contract() {
   static_assert(ok<only<of_layout, dims_share_mesh_axis>>,
                 "contract: the layout for by::best splits two dims of the result over one axis; "
                 "leave one whole");
+  using apart =
+      only<of_operands, dims_share_mesh_axis, dim_split_in_one_operand_only, dim_split_differently>;
   static_assert(
-      ok<only<of_operands, dims_share_mesh_axis, dim_split_in_one_operand_only,
-              dim_split_differently>>,
+      ok<apart>,
       "contract: two dims want one axis, or the operands split a dim differently, even after the "
       "schedule; relayout one, or take by::gather or by::best");
   static_assert(
