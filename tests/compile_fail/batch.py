@@ -14,11 +14,12 @@ refuses nothing, and what it accepts would be accepted alone, because
   once and without the namespace, satisfy all that run.py asks. A template that holds a failed assertion
   and has no arguments of this case others could share, and it is reported once, to whoever comes first.
   Such cases are left out, and compiled together in their order and in the other one: who is the first
-  both times is the only one;
+  both times is the only one. sharing.txt names those that once were, to be left out at once: what is
+  wrong in it costs a compilation, no more;
 - a name that is a global one of some header already would be hidden by the namespace, and is declared
   once more outside; `::name` is a name of the case's own namespace.
 
-  batch.py --compiler CXX --flags FILE --precompiled DIR FILE...
+  batch.py --compiler CXX --flags FILE --precompiled DIR [--note] FILE...
 """
 import argparse
 import collections
@@ -37,6 +38,7 @@ MANY = 300  # cases that are compiled together: more take longer than two times 
 FEW = 40  # cases that are not worth a division
 FEW_SHARING = 15  # nor three starts of the compiler
 NAMES, SHARED = "names.hpp", "shared_names"
+KNOWN = run.HERE / "sharing.txt"
 MARK = "case_{}_"
 MARKED = re.compile(r"\bcase_(\d+)_")
 CONTEXT = re.compile(r"^(\S+): (In .+|At global scope):?$|^(\S+?):\d+:\d+: +(required |recursively|in ‘constexpr’)")
@@ -46,7 +48,7 @@ IN_TEMPLATE = re.compile(r": note: in instantiation of ")
 EXCERPT = re.compile(r"^ +(\d+ )?\| ")
 GLOBAL = re.compile(r"(?<![\w>:])::(?!(?:std|dimesh|boost|Kokkos)\b)(?=[a-z])")
 ALONE = re.compile(r"^// alone: |^namespace (?:dimesh|std|boost)\b|BOOST_HANA_ADAPT"
-                   r"|^#(?:pragma|define)", re.M)
+                   r"|^template <> .*\b(?:dimesh|std|boost)::|^#(?:pragma|define)", re.M)
 TYPE = re.compile(r"^(?:struct|class|using) (\w+)", re.M)
 VALUE = re.compile(r"^(?!(?:using|struct|class|template|namespace|static_assert)\b)(?:\w[\w:<>, *&]*|extern .*\)) "
                    r"(?!decltype\b)(\w+)(?:;| = |\{|\()", re.M)
@@ -77,6 +79,8 @@ class Batch:
         self.headers = sorted(headers, key=lambda name: name != includes.UMBRELLA)
         self.compiler, self.flags, self.precompiled = compiler, flags, precompiled
         self.file = precompiled / "passed" / f"batch_{min(cases)}.cpp"
+        known = {*KNOWN.read_text().splitlines()}
+        self.shares = {n for n, case in cases.items() if case.name in known}
 
     def text(self, numbers: list[int], marks: bool) -> str:
         lines = [f"#include <{header}>" for header in self.headers]
@@ -145,12 +149,16 @@ class Batch:
     def mistakes(self, left: list[int] | None = None) -> dict[int, list[str]]:
         """What the compiler says of each, as it would say it of this one alone. Where some cannot be told
         apart, of the two halves."""
-        left, sharing = list(self.cases) if left is None else left, set()
+        if left is None:
+            left, sharing = [n for n in self.cases if n not in self.shares], {*self.shares}
+        else:
+            sharing = set()
         for _ in range(ROUNDS):
             said = self.said(self.compile(left, True)) if left else {}
             shared = {n for n, blocks in said.items() if n and not all(specific(b, self.cases[n]) for b in blocks)}
             if not shared and 0 not in said:
                 found = {n: plain([line for b in blocks for line in b]) for n, blocks in said.items()}
+                self.shares |= sharing
                 return found | self.sharing([n for n in self.cases if n in sharing])
             shared |= self.at([line for b in said.get(0, []) for line in b])
             if not shared & set(left):
@@ -289,6 +297,7 @@ def main() -> int:
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--flags", type=pathlib.Path, required=True)
     parser.add_argument("--precompiled", type=pathlib.Path, required=True)
+    parser.add_argument("--note", action="store_true", help="add to sharing.txt who shares templates with others")
     parser.add_argument("files", nargs="+", type=pathlib.Path)
     arguments = parser.parse_args()
     compiler, precompiled = arguments.compiler, arguments.precompiled
@@ -296,7 +305,7 @@ def main() -> int:
     (precompiled / "passed").mkdir(parents=True, exist_ok=True)
     cases = dict(enumerate((case for file in arguments.files for case in run.cases_of(file.resolve())), 1))
     passed = {case.source: {} for case in cases.values()}
-    twins = mistakes = 0
+    shares, twins, mistakes = set(), 0, 0
     for group in groups_of(cases, compiler):
         batch = Batch(group, compiler, flags, precompiled)
         for n in batch.twins():
@@ -306,6 +315,10 @@ def main() -> int:
             if not run.judge(group[n], compiler, lines, False):
                 passed[group[n].source][f"mistake {group[n].name}"] = run.measured(group[n], compiler, lines)
                 mistakes += 1
+        shares |= {group[n].name for n in batch.shares}
+    if arguments.note:
+        known = {*KNOWN.read_text().splitlines()} & {case.name for case in cases.values()}
+        KNOWN.write_text("".join(f"{name}\n" for name in sorted(known | shares)))
     for source, verdict in passed.items():
         text = json.dumps({"key": run.key_of(compiler, source, precompiled), "passed": verdict}, indent=1)
         file = precompiled / "passed" / f"{source.stem}.json"

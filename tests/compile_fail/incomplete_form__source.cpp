@@ -46,6 +46,6 @@ auto loss(const parameters& p, const from& s, const ids& x) {
   return nn::encoder_decoder<C, translation>().loss(p, s, x, x);
 }
 using pair = nn::encoder_decoder<C, translation>;
-auto write(const dm::grid<line>& g, const pair::parameters& p) {
+auto written(const dm::grid<line>& g, const pair::parameters& p) {
   return nn::generate(pair(), p, g, {{1}}, {{1}});
 }
