@@ -6,11 +6,15 @@
 
 #include <doctest/doctest.h>
 
+#include "dimesh/create.hpp"
+#include "dimesh/element/bfloat16.hpp"
+#include "dimesh/element/half.hpp"
 #include "dimesh/grad/complete.hpp"
 #include "dimesh/grad/value_and_grad.hpp"
 #include "dimesh/op/einsum.hpp"
 #include "dimesh/op/functions.hpp"
 #include "dimesh/op/halo_exchange.hpp"
+#include "dimesh/op/reduce.hpp"
 #include "dimesh/op/stencil_exchange.hpp"
 #include "dimesh/op/value.hpp"
 #include "support/host.hpp"
@@ -212,6 +216,38 @@ TEST_CASE("stencil: gradients of gradients") {
     check_twice<waves>(std::tuple(u));
     check_twice<waves>(std::tuple(u, by_q));
     check_twice<waves>(std::tuple(w, by_p, u));
+  });
+}
+
+struct stored_points {  // a variable without a dim, whose cotangent is a long sum
+  template <class U, class C> auto operator()(const U& u, const C& c) const {
+    return at<p>(u, -1) - at<p>(u, 1) + at<>(c) * at<>(u);
+  }
+};
+template <class T, class G> void check_stored(const G& g) {
+  using L = dimesh::layout<plane, dimesh::split<dimesh::uneven<p>, x>,
+                           dimesh::split<dimesh::uneven<q>, y>>;
+  const auto u = dimesh::constant<dimesh::tensor<T, L, p, q>>(g, 1, p{5}, q{300});
+  const auto c = dimesh::constant<dimesh::tensor<T, L, p>>(g, 3, p{5});
+  const auto points = [](const auto& v, const auto& by) {
+    return dimesh::stencil(stored_points{}, dimesh::halo_exchange<1, p>(v), by);
+  };
+  const auto ends = [](double first, double inside, double last) {
+    return [=](const extents& i) { return i[0] == 0 ? first : i[0] == 4 ? last : inside; };
+  };
+  const auto y = points(u, c);
+  static_assert(std::is_same_v<std::remove_const_t<decltype(y)>, std::remove_const_t<decltype(u)>>);
+  CHECK(agrees(y, make({"p", "q"}, {5, 300}, ends(2, 3, 4))));
+  const auto [value, gradient] = dimesh::complete(dimesh::value_and_grad(
+      [&](const auto& all) { return dimesh::sum<float>(std::apply(points, all)); },
+      std::tuple(u, c))());
+  CHECK(agrees(std::get<0>(gradient), make({"p", "q"}, {5, 300}, ends(4, 3, 2))));
+  CHECK(agrees(std::get<1>(gradient), make({"p"}, {5}, [](const extents&) { return 300; })));
+}
+TEST_CASE("stencil of bfloat16 and half: computed in float, and their gradients") {
+  for_each_grid<plane>([](const dimesh::grid<plane>& g) {
+    check_stored<dimesh::bfloat16>(g);
+    check_stored<dimesh::half>(g);
   });
 }
 

@@ -90,11 +90,11 @@ template <class... U> constexpr poison refuse_accessor() {
   return {};
 }
 
-/// An element of a block and its neighbours, as values.
+/// An element of a block and its neighbours, as values: of the type that is computed in.
 template <class V> struct seen_values {
   using tensor = V;
-  using value = typename V::value_type;
-  const value* here;
+  using value = computed<typename V::value_type>;
+  const typename V::value_type* here;
   distances<V> far;
   template <class... I> constexpr poison operator()(const I&...) const {
     return refuse_accessor<value>();
@@ -110,14 +110,14 @@ template <class V> struct seen_values {
 /// The same as dual numbers: the neighbour at a distance in memory is the variable.
 template <class V> struct seen_duals {
   using tensor = V;
-  using T = typename V::value_type;
+  using T = computed<typename V::value_type>;
   using value = dual<T, 1>;
-  const T* here;
+  const typename V::value_type* here;
   distances<V> far;
   index_t variable;
   template <class... D, class... I> KOKKOS_FORCEINLINE_FUNCTION value get(I... by) const {
     const index_t away = far.template offset<D...>(by...);
-    value v(here[away]);
+    value v(static_cast<T>(here[away]));
     v.partial[0] = away == variable ? T(1) : T(0);
     v.active = 1u;
     return v;
@@ -127,7 +127,7 @@ template <class V> struct seen_duals {
 /// Throws dimesh::error where a neighbour is asked for that no halo holds.
 template <class V> struct seen_in_reach {
   using tensor = V;
-  using value = typename V::value_type;
+  using value = computed<typename V::value_type>;
   const signed char* halo;
   value element;
   template <class... D, class... I> value get(I... by) const {
@@ -149,7 +149,7 @@ template <class V> struct seen_in_reach {
 /// Writes down which neighbours are asked for.
 template <class V> struct seen_nothing {
   using tensor = V;
-  using value = typename V::value_type;
+  using value = computed<typename V::value_type>;
   distances<V> far;
   std::vector<index_t>* asked;
   template <class... D, class... I> value get(I... by) const {

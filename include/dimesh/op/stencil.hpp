@@ -32,8 +32,8 @@ template <class Points, class... V> struct stencil_of {
   template <class X> using lattice_of = lattice<X, row_step<typename X::dims, Points>>;
 
   /// Some element, to ask a function what it reads: fractions of both signs.
-  template <class X> static typename X::value_type sign_of(int sign) {
-    using T = typename X::value_type;
+  template <class X> static auto sign_of(int sign) {
+    using T = computed<typename X::value_type>;
     if constexpr (std::is_floating_point_v<T>)
       return static_cast<T>(sign);
     else
@@ -55,9 +55,11 @@ template <class Points, class... V> struct stencil_of {
   static void pull(const F& f, tensor_core& bar, operands in, std::index_sequence<I...>) {
     using T = typename seen_at<K>::value_type;
     using rows = stencil_back_rows<K, last, F, B, lattice_of<V>...>;
-    zero_bytes(bar.data<T>(), bar.bytes());
+    const index_t n = bar.elements();
+    const rounded_sums<T> sums(bar.data<T>(), n);
+    zero_bytes(sums.data(), n * index_t{sizeof(computed<T>)});
     const point_box points(in[0]);
-    const positioned<T> to(bar.data<T>(), bar, in[0]);
+    const positioned<computed<T>> to(sums.data(), bar, in[0]);
     const bundle_of<lattice_of<V>...> x{{lattice_of<V>(in[static_cast<int>(I) + 1], in[0])}...};
     // Which neighbours of the operand does f read?
     std::vector<index_t> asked, others;
@@ -66,6 +68,7 @@ template <class Points, class... V> struct stencil_of {
       for_each_row<local::default_space>(
           points, dims_of(to, points.rank),
           rows{f, positioned<const B>(in[0].data<const B>(), in[0], in[0]), x, to, away});
+    sums.finish();
   }
 };
 
@@ -235,7 +238,8 @@ struct stencil_fault<X...> {
 }  // namespace detail
 
 /// f of every element and its neighbours. f gets an accessor for each operand (see `at`) and
-/// returns a scalar; it must be pure. Shapes: the result has the operands' dims, without halos.
+/// returns a scalar; it must be pure. Shapes: the result has the operands' dims, without halos;
+/// elements as map gives.
 /// Local: exchange halos first.
 template <class F, Operand... X>
   requires(sizeof...(X) > 0 && !Operand<F>)
@@ -285,7 +289,7 @@ constexpr auto stencil(const F& f, const X&... x) {
           "stencil: where gradients are wanted elements are dual numbers, and the function "
           "takes plain ones; let what it calls take auto");
       if constexpr (ok<called>)
-        return detail::run_stencil<R>(f, x...);
+        return detail::run_stencil<detail::kept_as<R, value_of<X>...>>(f, x...);
       else
         return poison{};
     }

@@ -168,8 +168,9 @@ constexpr auto stencil_exchange(const F& f, halo_way way, const U& u, const X&..
   } else if constexpr (detail::is_tracked<U> || (detail::is_tracked<X> || ...)) {
     return detail::exchange_like<spec_of<U>, 0>(stencil(f, u, x...), way.ends);
   } else {
-    using R = std::decay_t<decltype(f(std::declval<detail::seen_in<U>>(),
-                                      std::declval<detail::seen_in<X>>()...))>;
+    using given = std::decay_t<decltype(f(std::declval<detail::seen_in<U>>(),
+                                          std::declval<detail::seen_in<X>>()...))>;
+    using R = detail::kept_as<given, value_of<U>, value_of<X>...>;
     using op = detail::stencil_on<F, R, typename spec_of<U>::dims, U, X...>;
     return detail::apply_as<detail::with_value<spec_of<U>, R>>(
         detail::stencil_exchange_op<op, R>{{f}, way.ends, way.beside_interior}, u, x...);

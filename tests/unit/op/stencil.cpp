@@ -16,6 +16,10 @@ static_assert(
     is_same_v<decltype(dm::stencil(f, H{})), X<float, L<dm::split<batch, cols>>, batch, hidden>>);
 static_assert(is_same_v<decltype(dm::stencil(g, H{}, C{})),
                         X<float, L<dm::split<batch, cols>>, batch, hidden>>);
+using B = X<dm::bfloat16, L<dm::split<dm::halo<batch, 1>>, dm::split<dm::halo<hidden, 2>>>, batch,
+            hidden>;  // computed in float, kept as it was
+static_assert(is_same_v<decltype(dm::stencil(f, B{})), X<dm::bfloat16, L<>, batch, hidden>>);
+static_assert(is_same_v<decltype(dm::stencil(g, B{}, C{})), X<float, L<>, batch, hidden>>);
 static_assert(is_same_v<decltype(dm::stencil(f, dm::poison{})), dm::poison>);
 static_assert(calls([](const auto& v) { return dm::stencil(f, v); }, H{}) == 0);
 

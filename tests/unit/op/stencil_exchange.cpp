@@ -10,6 +10,9 @@ using H =
     X<float, L<dm::split<dm::halo<batch, 1>, cols>, dm::split<dm::halo<hidden, 2>>>, batch, hidden>;
 using C = X<float, L<>, hidden>;
 constexpr auto f = [](const auto& u) { return dm::at<batch, hidden>(u, -1, 2) - dm::at<>(u); };
+using B = X<dm::bfloat16, L<dm::split<dm::halo<batch, 1>>, dm::split<dm::halo<hidden, 2>>>, batch,
+            hidden>;
+static_assert(is_same_v<decltype(dm::stencil_exchange(f, dm::boundary::zero, B{})), B>);
 constexpr auto g = [](const auto& u, const auto& c) { return dm::at<batch>(u, 1) * dm::at<>(c); };
 constexpr auto step = [](const auto& u) { return dm::stencil_exchange(f, dm::boundary::zero, u); };
 

@@ -21,13 +21,18 @@ template <class... V> struct stored_of {
       std::conditional_t<only<bfloat16>, bfloat16, std::conditional_t<only<half>, half, float>>;
 };
 
-/// The element type of f's results on elements V...: As, where one is asked for; bfloat16 (or half)
-/// where f gives float and no more precise real number went in; else what f gives.
-template <class As, class F, class... V> struct map_value {
-  using given = std::decay_t<std::invoke_result_t<const F&, computed<V>...>>;
-  static constexpr bool stored = std::is_same_v<given, float> && (is_storage_only<V> || ...) &&
+/// As what results are kept that a function of elements V... gives as G: bfloat16 (or half) where G
+/// is float and no more precise real number went in; else G.
+template <class G, class... V> struct kept_impl {
+  static constexpr bool stored = std::is_same_v<G, float> && (is_storage_only<V> || ...) &&
                                  !(std::is_floating_point_v<V> || ...);
-  using natural = std::conditional_t<stored, typename stored_of<V...>::type, given>;
+  using type = std::conditional_t<stored, typename stored_of<V...>::type, G>;
+};
+template <class G, class... V> using kept_as = typename kept_impl<G, V...>::type;
+
+/// The element type of results of f on elements V...: As, where one is asked for; or as kept.
+template <class As, class F, class... V> struct map_value {
+  using natural = kept_as<std::decay_t<std::invoke_result_t<const F&, computed<V>...>>, V...>;
   using type = std::conditional_t<std::is_void_v<As>, natural, As>;
 };
 

@@ -135,7 +135,8 @@ template <int Last, class F, class R, class... L> struct stencil_rows {
     const dimesh::detail::writes_memory kernel;
     if (end - begin < few_points)  // edges: a row's loop costs more than its points
       for (index_t i = 0; i < m; ++i)
-        for (index_t j = begin; j < end; ++j) to[i * across + j] = at_point(g, j, in.row(i)...);
+        for (index_t j = begin; j < end; ++j)
+          store(to[i * across + j], at_point(g, j, in.row(i)...));
     else
       for (index_t i = 0; i < m; ++i) loop(g, to + i * across, begin, end, in.row(i)...);
   }
@@ -143,16 +144,16 @@ template <int Last, class F, class R, class... L> struct stencil_rows {
   static KOKKOS_FORCEINLINE_FUNCTION void loop(const F& g, R* const row, index_t begin, index_t end,
                                                const P... in) {
 #pragma omp simd
-    for (index_t j = begin; j < end; ++j) row[j] = at_point(g, j, in...);
+    for (index_t j = begin; j < end; ++j) store(row[j], at_point(g, j, in...));
   }
 };
 
 /// bar[i + away] += ybar[i] times df/d(the neighbour of operand K at the distance `away`). bar is
-/// stored like operand K.
+/// stored like operand K, its elements are of the type that is computed in.
 template <std::size_t K, int Last, class F, class B, class... L> struct stencil_back_rows;
 template <std::size_t K, int Last, class F, class B, class... V, local::step... Row>
 struct stencil_back_rows<K, Last, F, B, lattice<V, Row>...> {
-  using T = typename item_type<K, bundle<V...>>::value_type;
+  using T = computed<typename item_type<K, bundle<V...>>::value_type>;
   static constexpr local::step row_step_of_bar = [] {
     constexpr local::step all[] = {Row...};
     return all[K];
@@ -219,7 +220,7 @@ struct stencil_back_rows<K, Last, F, B, lattice<V, Row>...> {
     if constexpr (is_dual<D>)
       return v.partial[0];
     else
-      return B(0);
+      return computed<B>(0);
   }
 };
 
