@@ -5,8 +5,10 @@
 // ranks: 1 2 4
 // labels: device
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include <cmath>
+#include <csignal>
 #include <cstring>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/shift.hpp>
@@ -165,6 +167,54 @@ TEST_CASE("plans that are wrong, or for other chains, and directories that are n
                                                    h.u, energy, {.directory = "/not/there"}),
                        doctest::Contains("value_and_grad_by: the file '/not/there/state_"),
                        dm::error);
+}
+
+/// While it lives, this rank can make files and write nothing into them.
+class full_disk {
+ public:
+  explicit full_disk(bool here) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    rlimit none = before_;
+    if (here) none.rlim_cur = 0;
+    setrlimit(RLIMIT_FSIZE, &none);
+  }
+  full_disk(const full_disk&) = delete;
+  full_disk& operator=(const full_disk&) = delete;
+  ~full_disk() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, signal_);
+  }
+
+ private:
+  rlimit before_ = {};
+  void (*signal_)(int) = std::signal(SIGXFSZ, SIG_IGN);
+};
+
+TEST_CASE("a state that one rank cannot write is an error on all, when it is to be kept") {
+  const heat h;
+  const int last = h.g.ranks() - 1;
+  const bool here = h.g.rank() == last;
+  const std::string there = std::filesystem::temp_directory_path();
+  const std::string of = last > 0 ? " (rank " + std::to_string(last) + ")" : "";
+  int done = 0;
+  const auto fault = [&](const std::string& directory) -> std::string {
+    try {
+      const auto step = [&done](const auto& m, const auto& u) { return ++done, spread(m, u); };
+      (void)dm::value_and_grad_by(dm::plan_two_levels(9, 0, 1.0, 1.0), step, h.m, h.u, energy,
+                                  {.directory = directory});
+    } catch (const dm::error& e) {
+      return e.what();
+    }
+    return "none";
+  };
+  for (const bool full : {false, true}) {
+    const full_disk now(full && here);
+    done = 0;
+    const std::string said = fault(here && !full ? "/not/there" : there);
+    CHECK(said.find("cannot be written or read; give a directory with room" + of) !=
+          std::string::npos);
+    CHECK(done == 0);
+  }
 }
 
 }  // namespace

@@ -297,6 +297,9 @@ TEST_CASE("stages of a pipeline whose layers run as a plan says") {
     check(dm::recompute(dm::sqrt_cells(8), each));
     check(dm::recompute(dm::revolve{8, 2}, each));
     check(dm::recompute(dm::cells{8, 8, true}, each));
+    // States of one stage go to files, without the ranks of another.
+    const dm::plan_settings how{.directory = std::filesystem::temp_directory_path()};
+    CHECK(by(dm::recompute(dm::plan_two_levels(8, 1, 0.5, 0.5), each, how), s) == bits);
     const auto plain = by(each, s);
     for (std::size_t i = 0; i < plain.size(); ++i)
       CHECK(std::abs(plain[i] - bits[i]) <= 1e-12 * (1 + std::abs(bits[i])));

@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "dimesh/core/runs_again.hpp"
+#include "dimesh/io/agree.hpp"
 #include "dimesh/pipeline/cell_run.hpp"
 #include "dimesh/pipeline/recompute_plan.hpp"
 
@@ -38,21 +39,20 @@ namespace detail::pipeline {
 /// Tensors whose elements lie in a file, which is gone when this ends. `call` is in messages.
 class state_on_disk {
  public:
-  state_on_disk(std::string_view call, const cores& x, const std::string& path)
-      : call_(call), tensors_(x) {
+  state_on_disk(std::string_view call, const cores& x, std::string path)
+      : call_(call), path_(std::move(path)), tensors_(x) {
     Kokkos::fence();
-    file_.reset(std::fopen(path.c_str(), "w+b"));
-    if (!file_) refuse(path);
-    std::remove(path.c_str());  // its contents stay until it is closed
+    file_.reset(std::fopen(path_.c_str(), "w+b"));
+    if (!file_) refuse();
+    std::remove(path_.c_str());  // its contents stay until it is closed
     for (tensor_core& one : tensors_) {
-      if (one.is_shape) {
-        one.forget_data();
-        continue;
+      if (!one.is_shape) {
+        const std::vector<std::byte> host = bytes_on_host(one);
+        if (std::fwrite(host.data(), 1, host.size(), file_.get()) != host.size()) refuse();
       }
-      const std::vector<std::byte> host = bytes_on_host(one);
-      if (std::fwrite(host.data(), 1, host.size(), file_.get()) != host.size()) refuse(path);
       one.forget_data();
     }
+    if (std::fflush(file_.get()) != 0) refuse();  // a full disk may show here first
   }
   cores read() const {
     cores out = tensors_;
@@ -63,7 +63,7 @@ class state_on_disk {
         continue;
       }
       std::vector<std::byte> host(static_cast<std::size_t>(one.bytes()));
-      if (std::fread(host.data(), 1, host.size(), file_.get()) != host.size()) refuse("it");
+      if (std::fread(host.data(), 1, host.size(), file_.get()) != host.size()) refuse();
       one.memory = one.fresh_memory();
       const in_space here(one.facts->space);
       copy_from_host(one.memory.data(), host.data(), one.bytes());
@@ -75,15 +75,33 @@ class state_on_disk {
   struct closer {
     void operator()(std::FILE* f) const { std::fclose(f); }
   };
-  [[noreturn]] void refuse(const std::string& path) const {
-    (words() << call_ << ": the file '" << path
+  [[noreturn]] void refuse() const {
+    (words() << call_ << ": the file '" << path_
              << "' for a state cannot be written or read; give a directory with room")
         .raise();
   }
   std::string_view call_;
+  std::string path_;
   cores tensors_;
   std::unique_ptr<std::FILE, closer> file_;
 };
+
+/// The ranks that carry a plan out: those where a state and the steps' weights live. Null where
+/// these are shapes, of which each rank may ask by itself.
+inline const communicator* who_runs(std::span<cell_base* const> steps, const cores& x) {
+  const grid_state* grid = nullptr;
+  unsigned axes = 0;
+  const auto look_at = [&](const cores& all) {
+    for (const tensor_core& one : all) {
+      if (one.is_shape || one.grid == nullptr) continue;
+      if (grid == nullptr) grid = one.grid, axes = (1u << one.layout().axes) - 1;
+      if (grid == one.grid) axes &= ~one.layout().mask(use::placed);
+    }
+  };
+  look_at(x);
+  for (const cell_base* step : steps) look_at(step->weights);
+  return axes == 0 ? nullptr : &grid->along(axes);
+}
 
 /// A step that waits for its way back, and the states before and after it.
 struct taped_step {
@@ -120,7 +138,10 @@ class plan_runner {
       case plan_work::keep:
         return keep(a);
       case plan_work::load:
-        hand_ = a.where == plan_level::disk ? disk_.at(a.from)->read() : state(a.from);
+        if (a.where == plan_level::disk)
+          together([&] { hand_ = disk_.at(a.from)->read(); });
+        else
+          hand_ = state(a.from);
         return;
       case plan_work::drop:
         if (a.where == plan_level::disk)
@@ -169,12 +190,18 @@ class plan_runner {
       const std::string name = directory_ + "/state_" + std::to_string(rank) + "_" +
                                std::to_string(reinterpret_cast<std::uintptr_t>(this)) + "_" +
                                std::to_string(a.from);
-      disk_[a.from] = std::make_unique<state_on_disk>(call_, hand_, name);
+      everyone_ = who_runs(steps_, hand_);
+      together([&] { disk_[a.from] = std::make_unique<state_on_disk>(call_, hand_, name); });
       report.on_disk = std::max(report.on_disk, static_cast<int>(disk_.size()));
     } else {
       kept_[a.from] = hand_;
       report.kept = std::max(report.kept, static_cast<int>(kept_.size()));
     }
+  }
+  /// Calls f, which has to do with files; where it throws on one of the ranks, all of them throw.
+  template <class F> void together(const F& f) {
+    if (everyone_ == nullptr) return f();
+    detail::together(everyone_->handle(), f);
   }
   /// One that is kept, or that a taped step has read or made.
   const cores& state(int i) const {
@@ -190,6 +217,7 @@ class plan_runner {
   std::string directory_;
   int number_;
   bool ended_ = false;
+  const communicator* everyone_ = nullptr;  // of a state that goes to a file
   int first_ = 0;  // the step that has not run yet
   std::map<int, cores> kept_;
   std::map<int, std::unique_ptr<state_on_disk>> disk_;

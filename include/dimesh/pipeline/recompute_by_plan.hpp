@@ -232,8 +232,9 @@ template <class P, class F> class recomputed_by {
 
 /// The layers, run again on the way back as the plan says: a function of weights and an input, as
 /// `layers` is (each_of, in_turn, or a step, which is repeated plan.steps times). Communicates what
-/// they do, each time that they run. Throws dimesh::error for a plan that is wrong, or made for
-/// another number of layers. In a constant expression nothing runs again.
+/// they do, each time that they run, and as value_and_grad_by where states go to a disk. Throws
+/// dimesh::error for a plan that is wrong, or made for another number of layers. In a constant
+/// expression nothing runs again.
 template <RecomputePlan P, class F> constexpr auto recompute(const P& plan, const F& layers) {
   return detail::pipeline::recomputed_by<P, F>(plan, layers, plan_settings{});
 }

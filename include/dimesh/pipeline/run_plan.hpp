@@ -92,8 +92,9 @@ auto run_plan(const P& plan, std::span<cell_base* const> steps, const W& weights
 /// The loss of the last of plan.steps states, and its gradients with respect to the weights (a
 /// struct of tensors; of a sequence of layers as the sequence takes them) and the first state.
 /// `layers`: a step, which is repeated and gives what it takes, or a sequence of them. Communicates
-/// what the steps do, each time that they run, and the loss. Throws dimesh::error for a plan that
-/// is wrong, or made for another number of layers.
+/// what the steps do, each time that they run, and the loss; of a state that goes to a disk, or
+/// comes from it, whether that went well. Throws dimesh::error for a plan that is wrong, or made
+/// for another number of layers, and where a rank's disk fails, on all ranks.
 template <RecomputePlan P, class F, class W, class X, class Loss>
 auto value_and_grad_by(const P& plan, const F& layers, const W& weights, const X& x0,
                        const Loss& loss, const plan_settings& how = {}) {
