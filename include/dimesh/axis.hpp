@@ -40,11 +40,16 @@ template <> struct axis<dynamic> : detail::axis_base {
 namespace detail {
 /// The ranks that an axis is given. By its base: a struct that is itself called n hides them.
 template <index_t N> constexpr index_t number_in(const axis<N>& a) { return a.n; }
+template <index_t N> constexpr index_t size_in(const axis<N>*) { return axis<N>::size; }
 }  // namespace detail
 
 /// A user's struct that derives from axis<N>.
 template <class A>
 concept Axis = std::derived_from<A, detail::axis_base> && std::is_class_v<A> &&
                !std::same_as<A, detail::axis_base>;
+
+/// The ranks along A that its type states, or `dynamic`. By its base, as static_extent.
+template <class A>
+inline constexpr index_t static_size = detail::size_in(static_cast<const A*>(nullptr));
 
 }  // namespace dimesh

@@ -44,6 +44,7 @@ namespace detail {
 /// The index or extent that a dim carries. By its base: a struct that is itself called n hides it.
 template <index_t N> constexpr index_t number_in(const dim<N>& d) { return d.n; }
 template <index_t N> constexpr index_t& number_in(dim<N>& d) { return d.n; }
+template <index_t N> constexpr index_t extent_in(const dim<N>*) { return dim<N>::extent; }
 }  // namespace detail
 
 /// A user's struct that derives from dim<N>.
@@ -51,6 +52,11 @@ template <class D>
 concept Dim = std::derived_from<D, detail::dim_base> && std::is_class_v<D> &&
               !std::same_as<D, detail::dim_base>;
 
-template <class D> inline constexpr bool is_static_dim = D::extent != dynamic;
+/// Elements of D, where its type states them, or `dynamic`. By its base: a struct that is itself
+/// called extent hides D::extent.
+template <class D>
+inline constexpr index_t static_extent = detail::extent_in(static_cast<const D*>(nullptr));
+
+template <class D> inline constexpr bool is_static_dim = static_extent<D> != dynamic;
 
 }  // namespace dimesh

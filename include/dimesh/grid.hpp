@@ -123,8 +123,8 @@ template <class Of> class grid {
   static void give([[maybe_unused]] sizes_type& sizes, [[maybe_unused]] int place, const A& a) {
     if constexpr (Axis<A>) {
       const index_t ranks = detail::number_in(a);
-      if (A::size != dynamic && ranks != A::size)
-        detail::refuse_size(detail::name_of<A>(), detail::name_of<M>(), ranks, A::size);
+      if (static_size<A> != dynamic && ranks != static_size<A>)
+        detail::refuse_size(detail::name_of<A>(), detail::name_of<M>(), ranks, static_size<A>);
       sizes[static_cast<std::size_t>(place)] = ranks;
     }
   }

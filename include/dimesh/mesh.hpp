@@ -51,7 +51,7 @@ template <class Axes> struct mesh_of_axes;
 template <class... A> struct mesh_of_axes<list<A...>> : mesh_base {
   using axes = list<A...>;
   static constexpr int rank = sizeof...(A);
-  static constexpr std::array<index_t, sizeof...(A)> static_sizes{A::size...};
+  static constexpr std::array<index_t, sizeof...(A)> static_sizes{static_size<A>...};
 };
 
 template <class... A> struct mesh_formation {
@@ -153,8 +153,8 @@ template <Mesh M> struct mesh_sizes {
  private:
   template <class A> constexpr void set(const A& given) {
     const index_t n = detail::number_in(given);
-    if (A::size == dynamic ? n < 1 : n != A::size)
-      detail::refuse_size(detail::name_of<A>(), detail::name_of<M>(), n, A::size);
+    if (static_size<A> == dynamic ? n < 1 : n != static_size<A>)
+      detail::refuse_size(detail::name_of<A>(), detail::name_of<M>(), n, static_size<A>);
     size[axis_index<M, A>] = n;
   }
 };

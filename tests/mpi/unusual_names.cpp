@@ -84,6 +84,39 @@ TEST_CASE("dims and axes that are called n, as the number that they carry") {
   CHECK(dm::micro_extent(l::n{8}, 4) == 2);
 }
 
+namespace members {  // what is looked up in dims and axes elsewhere
+struct extent : dm::dim<> {};
+struct name : dm::dim<6> {};
+namespace known {
+struct extent : dm::dim<4> {};
+}  // namespace known
+struct size : dm::axis<> {};
+struct value : dm::axis<1> {};
+struct sizes : dm::mesh<size, value> {};
+namespace two {
+struct size : dm::axis<2> {};
+struct pair : dm::mesh<size> {};
+}  // namespace two
+}  // namespace members
+static_assert(dm::is_static_mesh<members::two::pair> && !dm::is_static_mesh<members::sizes>);
+static_assert(dm::shape<members::known::extent>().size() == 4);
+
+TEST_CASE("dims that are called extent and name, axes that are called size and value") {
+  namespace m = members;
+  const dm::grid<m::sizes> g;
+  const dm::index_t ranks = g.ranks();
+  CHECK_THROWS_WITH_AS((void)dm::mesh_sizes<m::two::pair>(m::two::size{3}),
+                       doctest::Contains("has 2 ranks by its type"), dm::error);
+  using L = dm::layout<m::sizes, dm::split<m::extent, m::size>, dm::split<m::name, m::value>>;
+  using table = dm::tensor<double, L, m::extent, m::name>;
+  const auto x = dm::constant<table>(g, 2, m::extent{3 * ranks});
+  const auto square = [](const auto& v) { return dm::sum(v * v); };
+  CHECK(total(dm::complete(dm::value_and_grad(square, x)()).gradient) == 4.0 * 18 * double(ranks));
+  CHECK(dm::whole<m::extent>(x).extent<m::extent>() == 3 * ranks);
+  CHECK(total(dm::sum<m::extent>(dm::expand<m::known::extent>(x))) == 2.0 * 72 * double(ranks));
+  CHECK(dm::micro_extent(m::known::extent{}, 4) == 1);
+}
+
 struct wide : batch {};  // a dim of its own, with batch's extent
 struct attention {
   struct head : dm::dim<2> {};

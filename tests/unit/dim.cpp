@@ -22,6 +22,12 @@ static_assert(batch::extent == 256 && nothing::extent == 0 && finer::extent == 2
 static_assert(length::extent == dm::dynamic);
 static_assert(dm::is_static_dim<batch> && dm::is_static_dim<nothing> && !dm::is_static_dim<length>);
 static_assert(!std::is_same_v<batch, label>);
+namespace members {  // whose names hide what they inherit
+struct extent : dm::dim<3> {};
+struct size : dm::axis<2> {};
+}  // namespace members
+static_assert(dm::static_extent<members::extent> == 3 && dm::static_extent<finer> == 256);
+static_assert(dm::static_size<members::size> == 2 && dm::static_size<rows> == 2);
 
 // A static dim may carry an index, a dynamic one an index or its extent.
 static_assert(batch{}.n == dm::dynamic && batch{3}.n == 3 && finer{4}.n == 4);

@@ -100,7 +100,7 @@ template <class... T> struct numbers<list<T...>> {
 
 template <class... D> constexpr void enter_dims(tensor_facts& f, list<D...>) {
   ((f.dim[f.rank++] = &facts_of_dim<D>), ...);
-  f.is_static = ((D::extent != dynamic) && ...);
+  f.is_static = ((static_extent<D> != dynamic) && ...);
 }
 /// All but the layout: of elements T on mesh M.
 template <class T, class M, class Dims> constexpr tensor_facts make_facts() {

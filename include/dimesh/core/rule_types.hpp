@@ -83,8 +83,8 @@ template <class R> struct fault_made<fault_code::axis_used_twice, R> {
   using type = axis_used_twice<culprit_axis<R>>;
 };
 template <class R> struct fault_made<fault_code::extent_not_divisible, R> {
-  using type =
-      extent_not_divisible<culprit_dim<R>, culprit_dim<R>::extent, culprit_axis<R>, R::value.size>;
+  using type = extent_not_divisible<culprit_dim<R>, static_extent<culprit_dim<R>>, culprit_axis<R>,
+                                    R::value.size>;
 };
 template <class R> struct fault_made<fault_code::meshes_differ, R> {
   using type = meshes_differ<typename R::mesh, typename culprit_spec<R>::mesh>;

@@ -71,7 +71,7 @@ template <class Spec> class typed_core : protected tensor_core {
     if constexpr (!has_dim<D>())
       return 0;
     else if constexpr (is_static_dim<D>)
-      return D::extent;
+      return static_extent<D>;
     else
       return runs.extents()[place_of<D>];
   }

@@ -16,7 +16,7 @@ namespace dimesh::detail {
 template <class D>
 using extent_fault = std::conditional_t<is_static_dim<D>, no_fault, dim_without_extent<D>>;
 template <class A>
-using size_fault = std::conditional_t<A::size != dynamic, no_fault, axis_without_size<A>>;
+using size_fault = std::conditional_t<static_size<A> != dynamic, no_fault, axis_without_size<A>>;
 
 /// What of a tensor's type a cost as a constant cannot do without.
 template <class X, class Dims, class Axes> struct static_shape_fault;

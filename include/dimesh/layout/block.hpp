@@ -57,7 +57,7 @@ constexpr index_t ranks_over(const table& t, int d, const index_t* sizes) {
 /// A halo counts: it is part of what a rank stores.
 template <class S, Dim D> constexpr index_t static_block_length() {
   constexpr int d = index_of<D, typename S::dims>;
-  index_t n = D::extent;
+  index_t n = static_extent<D>;
   if (S::table.mask(use::placed) != 0) return dynamic;
   for (int a = 0; a < S::table.axes; ++a)
     if (S::table.axis[a].what == use::split && S::table.axis[a].dim == d) {

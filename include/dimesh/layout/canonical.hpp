@@ -74,7 +74,7 @@ struct draft_fault<R, M, Dims, fault_code::dims_share_mesh_axis> {
 template <class R, class M, class Dims>
 struct draft_fault<R, M, Dims, fault_code::extent_not_divisible> {
   using culprit = type_at<R::result.first, Dims>;
-  using type = extent_not_divisible<culprit, culprit::extent,
+  using type = extent_not_divisible<culprit, static_extent<culprit>,
                                     type_at<R::result.axis, typename M::axes>, R::result.size>;
 };
 

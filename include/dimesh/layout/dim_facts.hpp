@@ -24,7 +24,8 @@ struct dim_facts {
 /// The number of a type: what constant expressions can compare.
 template <class T> inline constexpr std::uint64_t type_number = number_of<T>();
 
-template <class D> inline constexpr dim_facts facts_of_dim{name_of<D>(), D::extent, type_number<D>};
+template <class D>
+inline constexpr dim_facts facts_of_dim{name_of<D>(), static_extent<D>, type_number<D>};
 
 /// Is it the same dim? Addresses tell, but under sanitizers g++ 12 does not compare them in
 /// constant expressions.

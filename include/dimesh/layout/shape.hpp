@@ -29,7 +29,7 @@ namespace detail {
 }
 #endif
 template <Dim D, bool Static = is_static_dim<D>> struct extent_of {
-  static constexpr index_t n = D::extent;
+  static constexpr index_t n = static_extent<D>;
 };
 template <Dim D> struct extent_of<D, false> {
   index_t n = dynamic;  // not given yet
@@ -76,8 +76,8 @@ template <Dim... D> struct shape : detail::extent_of<D>... {
       if constexpr (has<E> && !is_static_dim<E>)
         set<E>(detail::number_in(given));
       else if constexpr (has<E>)
-        if (const index_t got = detail::number_in(given); got != dynamic && got != E::extent)
-          detail::refuse_extent(detail::name_of<E>(), E::extent, got);
+        if (const index_t got = detail::number_in(given); got != dynamic && got != static_extent<E>)
+          detail::refuse_extent(detail::name_of<E>(), static_extent<E>, got);
     } else if constexpr (requires { typename E::dims; }) {
       take_all(given, typename E::dims{});
     }

@@ -45,8 +45,8 @@ struct transformer {
 };
 
 /// Key position: another name for a length, for queries and keys in one tensor.
-template <class Length> struct keys_of : dim<Length::extent> {
-  using dim<Length::extent>::dim;
+template <class Length> struct keys_of : dim<static_extent<Length>> {
+  using dim<static_extent<Length>>::dim;
 };
 
 /// Dims of queries, and those of keys among them: fewer for grouped-query attention (Ainslie et al.

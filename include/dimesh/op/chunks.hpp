@@ -153,7 +153,7 @@ constexpr auto all_to_all_in_chunks(const X& x, index_t chunks, const F& f) {
   } else {
     using T = value_of<X>;
     const index_t extent = x.template extent<D>(), n = chunks > 0 ? extent / chunks : 0;
-    detail::require_chunks(extent, chunks, detail::name_of<D>(), Part::extent);
+    detail::require_chunks(extent, chunks, detail::name_of<D>(), static_extent<Part>);
     constexpr int d = detail::index_of<D, typename spec_of<X>::dims>;
     const auto start = [&x, n](index_t k) {
       return start_all_to_all<From, To, A>(detail::apply_rule<rule, T>(
@@ -203,7 +203,8 @@ template <Dim Part, Dim D, Operand X> constexpr auto join_chunks(const std::vect
     index_t extent = 0;
     for (const X& x : chunks) extent += x.template extent<Part>();
     const auto count = static_cast<index_t>(chunks.size());
-    if (count < 1 || count > detail::max_operands || (D::extent != dynamic && D::extent != extent))
+    if (count < 1 || count > detail::max_operands ||
+        (static_extent<D> != dynamic && static_extent<D> != extent))
       (detail::words() << "join_chunks: " << count << " chunks of together " << extent
                        << " elements make no dim '" << detail::name_of<D>()
                        << "'; there are 1 to 16 of them, and they have its extent")

@@ -145,9 +145,9 @@ using elements_fault =
                        no_fault, elements_differ<value_of<X>...>>;
 
 template <class To> constexpr index_t joined_extent(std::string_view call, index_t sum) {
-  if (is_static_dim<To> && To::extent != sum)
+  if (is_static_dim<To> && static_extent<To> != sum)
     (words() << call << ": the operands have " << sum << " elements together, and dim '"
-             << name_of<To>() << "' has " << To::extent)
+             << name_of<To>() << "' has " << static_extent<To>)
         .raise();
   return sum;
 }

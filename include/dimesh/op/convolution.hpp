@@ -140,7 +140,7 @@ constexpr local::window_loop window_moves_of(std::string_view call, bool back, i
   if (!back)
     to = results(n);
   else if (is_static_dim<To>)
-    to = To::extent;
+    to = static_extent<To>;
   else if (v.extent != dynamic)
     to = v.extent;
   else if (!v.around.is_same)

@@ -60,7 +60,7 @@ template <Dim New, Operand X> constexpr auto expand(const X& x, const New& to = 
   } else {
     index_t n = 0;
     if constexpr (is_static_dim<New>)
-      n = New::extent;
+      n = static_extent<New>;
     else
       n = detail::number_in(to);
     if (n < 0)

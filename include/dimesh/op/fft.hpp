@@ -58,7 +58,7 @@ constexpr index_t require_half(std::string_view call, index_t n, index_t half) {
 /// X under rule: a transform from half to full, or the other way.
 template <class Full, class Half, class X> constexpr index_t half_extent(index_t n) {
   if constexpr (is_static_dim<Half>)
-    return Half::extent;
+    return static_extent<Half>;
   else
     return n / 2 + 1;
 }

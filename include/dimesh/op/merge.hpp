@@ -107,7 +107,7 @@ template <class To, class First, class... Rest> struct merge_rule {
     }
     constexpr bool is_static =
         is_static_dim<To> && (is_static_dim<First> && ... && is_static_dim<Rest>);
-    if (is_static && To::extent != (First::extent * ... * Rest::extent))
+    if (is_static && static_extent<To> != (static_extent<First> * ... * static_extent<Rest>))
       return blamed(fault_code::extents_differ, to, first);
     return formed(with_dim_called(v, first, to, out), out, v);
   }
@@ -128,9 +128,9 @@ template <class From, class First, class... Rest> struct cut_rule {
     if (const int a = v.layout.axis_at(d, 0); a >= 0 && v.layout.uneven[d])
       return blamed(fault_code::dim_is_split, from, a);
     constexpr index_t parts = (is_static_dim<First> && ... && is_static_dim<Rest>)
-                                  ? (First::extent * ... * Rest::extent)
+                                  ? (static_extent<First> * ... * static_extent<Rest>)
                                   : dynamic;
-    if (parts != dynamic && is_static_dim<From> && parts != From::extent)
+    if (parts != dynamic && is_static_dim<From> && parts != static_extent<From>)
       return blamed(fault_code::extents_differ, from, first);
     return formed(with_dim_called(v, from, first, out), out, v);
   }
@@ -202,9 +202,9 @@ template <Dim To, Dim First, Dim... Rest, Operand X> constexpr auto merge(const 
     return poison{};
   } else {
     const index_t n = (x.template extent<First>() * ... * x.template extent<Rest>());
-    if (is_static_dim<To> && To::extent != n && !detail::has_assumed_extents(x))
+    if (is_static_dim<To> && static_extent<To> != n && !detail::has_assumed_extents(x))
       (detail::words() << "merge: the dims have " << n << " elements together, and dim '"
-                       << detail::name_of<To>() << "' has " << To::extent)
+                       << detail::name_of<To>() << "' has " << static_extent<To>)
           .raise();
     detail::named_extents to;
     to.add(&detail::facts_of_dim<To>, n);

@@ -139,7 +139,8 @@ struct recut_rule<M, list<First, Rest...>, New...> {
     constexpr bool is_static = (is_static_dim<First> && ... && is_static_dim<Rest>) &&
                                (is_static_dim<new_dim_of<New>> && ...);
     if constexpr (is_static)
-      if ((First::extent * ... * Rest::extent) != (new_dim_of<New>::extent * ...))
+      if ((static_extent<First> * ... * static_extent<Rest>) !=
+          (static_extent<new_dim_of<New>> * ...))
         return blamed(fault_code::extents_differ, news[0], olds[0]);
     outcome o = target<goal>::of(out);
     if (!o.ok()) {
@@ -212,9 +213,9 @@ constexpr auto merge_exchange(const X& x) {
   } else {
     using to = detail::new_dim_of<To>;
     const index_t n = (x.template extent<First>() * ... * x.template extent<Rest>());
-    if (is_static_dim<to> && to::extent != n && !detail::has_assumed_extents(x))
+    if (is_static_dim<to> && static_extent<to> != n && !detail::has_assumed_extents(x))
       (detail::words() << "merge_exchange: the dims have " << n << " elements together, and dim '"
-                       << detail::name_of<to>() << "' has " << to::extent)
+                       << detail::name_of<to>() << "' has " << static_extent<to>)
           .raise();
     detail::named_extents extents;
     extents.add(&detail::facts_of_dim<to>, n);

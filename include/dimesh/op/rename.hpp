@@ -85,11 +85,11 @@ template <Dim From, Dim To, Operand X> constexpr auto rename(const X& x) {
   if constexpr (!ok<fault> || is_poison<X>) {
     return poison{};
   } else {
-    if (is_static_dim<To> && To::extent != x.template extent<From>() &&
+    if (is_static_dim<To> && static_extent<To> != x.template extent<From>() &&
         !detail::has_assumed_extents(x))
       throw error("rename: dim " + detail::quoted<From>() + " has " +
                   std::to_string(x.template extent<From>()) + " elements, " + detail::quoted<To>() +
-                  " has " + std::to_string(To::extent));
+                  " has " + std::to_string(static_extent<To>));
     const detail::rename_op op{&detail::facts_of_dim<To>, x.template extent<From>()};
     if (detail::core_of(x).cuts) [[unlikely]]
       return detail::apply_rule<rule, value_of<X>>(op, detail::with_cuts_called<From, To>(x));

@@ -28,7 +28,7 @@ template <class... A> inline constexpr bool is_included<op_header::slice, A...> 
 /// The extent that the result's dim has: of its type, or given.
 template <class To> constexpr index_t extent_given(const To& to) {
   if constexpr (is_static_dim<To>)
-    return To::extent;
+    return static_extent<To>;
   else
     return number_in(to);
 }

@@ -118,7 +118,8 @@ template <Dim D, Operand X> [[nodiscard]] constexpr auto unstack(const X& x) {
   if constexpr (!ok<fault> || is_poison<X>) {
     return std::array<poison, 1>{};
   } else if constexpr (is_static_dim<D>) {
-    return detail::picks_of<D>(x, std::make_index_sequence<static_cast<std::size_t>(D::extent)>{});
+    return detail::picks_of<D>(
+        x, std::make_index_sequence<static_cast<std::size_t>(static_extent<D>)>{});
   } else {
     const index_t n = x.template extent<D>();
     std::vector<decltype(dimesh::pick<D>(x, 0))> all;

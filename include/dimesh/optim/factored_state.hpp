@@ -25,10 +25,10 @@ template <Tensor X> struct factored_dims {
     int first, second;
   };
   template <class... D> static constexpr places find(detail::list<D...>) {
-    constexpr index_t extent[] = {D::extent...};
+    constexpr index_t extent[] = {static_extent<D>...};
     constexpr int n = sizeof...(D);
     int one = n - 1, two = n - 2;
-    if (((D::extent != dynamic) && ...)) {
+    if (((static_extent<D> != dynamic) && ...)) {
       for (int d = n - 2; d >= 0; --d)
         if (extent[d] > extent[one]) one = d;
       two = one == n - 1 ? n - 2 : n - 1;

@@ -23,23 +23,23 @@ constexpr bool divides_micros(index_t extent, index_t micros) {
 template <Dim D, index_t Micros>
   requires(is_static_dim<D>)
 constexpr index_t micro_extent() {
-  constexpr bool divides = detail::pipeline::divides_micros(D::extent, Micros);
-  using fault =
-      std::conditional_t<divides, no_fault, micro_batches_do_not_divide<D, D::extent, Micros>>;
+  constexpr bool divides = detail::pipeline::divides_micros(static_extent<D>, Micros);
+  using fault = std::conditional_t<divides, no_fault,
+                                   micro_batches_do_not_divide<D, static_extent<D>, Micros>>;
   static_assert(ok<fault>,
                 "micro_extent: the batch does not make so many equal micro-batches; take another "
                 "number, or fill the last one up and mask the rows that are none");
   if constexpr (divides)
-    return D::extent / Micros;
+    return static_extent<D> / Micros;
   else
-    return D::extent;
+    return static_extent<D>;
 }
 
 /// The same of a dim with its extent, D{n}. Throws dimesh::error where they would not be equal.
 template <Dim D> index_t micro_extent(const D& whole, index_t micros) {
   index_t n = 0;
   if constexpr (is_static_dim<D>)
-    n = D::extent;
+    n = static_extent<D>;
   else
     n = detail::number_in(whole);
   if (!detail::pipeline::divides_micros(n, micros))

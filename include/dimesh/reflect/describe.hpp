@@ -32,7 +32,9 @@ namespace detail {
 template <class... N> std::vector<std::string> texts_of(list<N...>) {
   return {std::string(name_of<N>())...};
 }
-template <class... D> std::vector<index_t> static_extents(list<D...>) { return {D::extent...}; }
+template <class... D> std::vector<index_t> static_extents(list<D...>) {
+  return {static_extent<D>...};
+}
 
 template <class S> layout_facts type_facts() {
   using mesh = typename S::mesh;

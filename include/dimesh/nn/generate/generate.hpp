@@ -101,7 +101,7 @@ template <class Model, class P, class Cache> class growing_texts {
   index_t extent_of_length() const {
     if (!kept_.layers.empty()) return kept_.layers[0].key.template extent<typename M::length>();
     if constexpr (is_static_dim<typename M::length>)
-      return M::length::extent;
+      return static_extent<typename M::length>;
     else  // nothing is kept
       return std::numeric_limits<index_t>::max();
   }

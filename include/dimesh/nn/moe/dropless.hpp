@@ -90,7 +90,7 @@ template <class Token, class Expert, class Choice, class P, class V>
 constexpr auto gates_of(const gating& g, const P& p, const V& valid) {
   using dims = scores_dims<P, Token, Expert>;
   using rule = route_rule<with_dims<typename dims::groups, Token, Choice>, Token, Expert, Choice>;
-  const choose_op<value_of<P>> op{{&facts_of_dim<Choice>, Choice::extent}};
+  const choose_op<value_of<P>> op{{&facts_of_dim<Choice>, static_extent<Choice>}};
   const auto scores = permuted<typename dims::by_expert>(p);
   const auto chosen =
       valid_only<rule, std::int32_t, typename dims::tokens>(op, stop_gradient(scores), valid);

@@ -90,9 +90,10 @@ template <class M, class V> struct route_by_form {
 /// extent would be others.
 template <class Slot> constexpr Slot slots_of(index_t capacity) {
   if constexpr (is_static_dim<Slot>) {
-    if (Slot::extent != capacity)
+    if (static_extent<Slot> != capacity)
       (dimesh::detail::words() << "mixture: dim '" << dimesh::detail::name_of<Slot>() << "' has "
-                               << Slot::extent << " slots, and each expert takes " << capacity
+                               << static_extent<Slot> << " slots, and each expert takes "
+                               << capacity
                                << " tokens of a group; give it capacity_of(...) as its extent, or "
                                   "leave that to the run")
           .raise();

@@ -217,8 +217,8 @@ template <class... D> struct fft_rule : keeps_dims {
 };
 /// The extent of a half, of static extents.
 template <class Full, class Half>
-inline constexpr bool is_half_of =
-    !is_static_dim<Full> || !is_static_dim<Half> || Half::extent == Full::extent / 2 + 1;
+inline constexpr bool is_half_of = !is_static_dim<Full> || !is_static_dim<Half> ||
+                                   static_extent<Half> == static_extent<Full> / 2 + 1;
 
 /// Rule of a transform from dim From to dim To, one of them Half, and along More...
 template <fft_takes What, class From, class To, bool Fits, class... More> struct half_rule {

@@ -69,7 +69,7 @@ constexpr index_t results_over(std::string_view call, index_t n, index_t taps, i
 /// another one: of its type, or as a dim of the operand that stays.
 template <class From, class To>
 constexpr void require_results(std::string_view call, index_t n, index_t has) {
-  const index_t fixed = is_static_dim<To> ? To::extent : std::is_same_v<From, To> ? has : n;
+  const index_t fixed = is_static_dim<To> ? static_extent<To> : std::is_same_v<From, To> ? has : n;
   if (fixed != n)
     (words() << call << ": there are " << n << " results along dim '" << name_of<To>()
              << "', which has " << fixed << " elements; name a dim for the result, or pad")
