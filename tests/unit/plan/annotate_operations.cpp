@@ -185,4 +185,18 @@ TEST_CASE("annotate: what communicates by its name, along a dim that is split") 
   }));
 }
 
+/// A sketch has no blocks yet, so that none change places; that is said as of a gather.
+template <class A> struct swapped {
+  template <class X> constexpr auto operator()(const X& x) const {
+    return dm::permute_along<A>(dm::shard<split<batch, A>>(x), std::array{1, 0});
+  }
+};
+struct many : dm::axis<> {};
+struct line : dm::mesh<many> {};
+template <class A, class M>
+using swap_fault =
+    typename dm::detail::inference_from<swapped<A>, dm::probe<float, M, batch, hidden>>::fault;
+static_assert(std::is_same_v<swap_fault<rows, pod>, dm::text_takes_no_layout<swapped<rows>>>);
+static_assert(std::is_same_v<swap_fault<many, line>, dm::text_takes_no_layout<swapped<many>>>);
+
 }  // namespace
