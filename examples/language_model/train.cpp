@@ -23,10 +23,10 @@ void training::prepare() {
 void training::conclude() {
   const double nats = run.history().values("evaluation/loss").back();
   const double bits = nats / std::log(2.0);  // 8: it knows nothing
-  const std::int64_t optimizer = 2 * sizeof(float) * result.parameters_per_rank;
+  const std::int64_t optimizer = 2 * std::int64_t{sizeof(float)} * result.parameters_per_rank;
   const double tokens = result.steps_per_second * tokens_per_step;
   nn::token_list prompt;
-  for (const unsigned char c : s.prompt) prompt.push_back(c);
+  for (const char c : s.prompt) prompt.push_back(static_cast<unsigned char>(c));
   const nn::generate_options how{.count = s.sample,
                                  .how = {.temperature = s.temperature},
                                  .key = dm::random_key{s.seed},

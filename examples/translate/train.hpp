@@ -40,11 +40,11 @@ template <class C> class translator {
   struct stepfunction {
     nn::run_options run = {};
     template <class P, class S, class I>
-    auto operator()(const P& p, const S& from, const I& ids, const I& next) const {
+    auto operator()(const P& weights, const S& from, const I& ids, const I& next) const {
       const auto loss = [m = net(run)](const auto& q, const auto& f, const auto& i, const auto& n) {
         return nn::loss(m, q, f, dm::cast<float>(f != text::filler), i, n);
       };
-      return dm::complete(dm::value_and_grad(loss, p)(from, ids, next));
+      return dm::complete(dm::value_and_grad(loss, weights)(from, ids, next));
     }
   };
   auto predicted() const {
