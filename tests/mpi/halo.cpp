@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4 6
-// checks: 1027 2005 1957 2935 3829
+// checks: 1030 2008 1960 2938 3832
 // labels: sanitize device
 #include "dimesh/create.hpp"
 #include "dimesh/element/bfloat16.hpp"
@@ -8,6 +8,7 @@
 #include "dimesh/op/functions.hpp"
 #include "dimesh/op/halo_exchange.hpp"
 #include "dimesh/op/shift.hpp"
+#include "dimesh/op/start.hpp"
 #include "dimesh/train/find_not_finite.hpp"
 
 #include <doctest/doctest.h>
@@ -178,6 +179,25 @@ TEST_CASE("shift: any distance; what stays on its rank does not travel") {
         check_movement([=](const auto& u) { return dimesh::shift<p>(u, k, ends); }, a, v);
       });
     }
+}
+
+/// Bytes that the pool hands out in f, at most at once.
+template <class F> index_t taken_in(const F& f) {
+  auto& memory = dimesh::detail::pool::instance();
+  memory.restart_peak();
+  const index_t before = memory.figures().live;
+  const auto y = f();
+  return memory.figures().peak - before;
+}
+
+TEST_CASE("shift, halo_exchange: rows come from where they lie and go to where they belong") {
+  const dimesh::grid<line> g;
+  using L = dimesh::layout<line, dimesh::split<p, x>>;
+  const dimesh::tensor<double, L, p, q> v(g, p{2 * g.ranks()}, q{100});
+  const index_t bytes = v.local_bytes();
+  CHECK(taken_in([&] { return dimesh::shift<p>(v, 2); }) == bytes);
+  CHECK(taken_in([&] { return dimesh::await(dimesh::start_shift<p>(v, -1)); }) == bytes);
+  CHECK(taken_in([&] { return dimesh::halo_exchange<1, p>(v); }) == 2 * bytes);
 }
 
 /// Functions with names, as kernels of devices want them.

@@ -105,6 +105,17 @@ TEST_CASE("stencil in one dim and in three") {
                           value_at(a, a.dims, i);
                  })));
     check_movement(f, a, u);
+    // Beside the interior of blocks that are long runs, which MPI reads meanwhile.
+    for (const boundary ends : {boundary::zero, boundary::periodic}) {
+      const auto run = scattered<dimesh::tensor<double, L, p>>(g, numbers({"p"}, {300}, 1));
+      const auto h = dimesh::halo_exchange<2, p>(run, ends);
+      const auto step = [](const auto& v) { return at<p>(v, 2) - at<>(v); };
+      const auto y = dimesh::stencil_exchange(step, ends, h);
+      const auto meanwhile = dimesh::stencil_exchange(step, dimesh::beside_interior(ends), h);
+      CHECK(std::equal(test_support::on_host(y).data(),
+                       test_support::on_host(y).data() + y.local_size(),
+                       test_support::on_host(meanwhile).data()));
+    }
 
     const array b = numbers({"p", "q", "r"}, {4, 3, 5}, 1);
     const auto w = scattered<dimesh::tensor<double, L, p, q, r>>(g, b);

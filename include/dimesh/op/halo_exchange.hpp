@@ -84,14 +84,14 @@ struct halo_plan : move_plan {
   /// The first stage that waits for other ranks; `stages.count` where none does.
   int first_that_waits() const;
   /// Fills the halos of an array that is stored like the tensor, whose interior is there.
-  template <class T> void fill(T* all) const {
+  template <class T> void fill(const storage& all) const {
     for (const one_stage& s : at) {
-      zero_ends(s, all);
+      zero_ends(s, static_cast<T*>(all.data()));
       move_windows<false, T>(s, all, all, "halo_exchange");
     }
   }
   /// Adds what the halos of an array hold to the elements that they are copies of.
-  template <class T> void fold(T* all) const {
+  template <class T> void fold(const storage& all) const {
     for (std::size_t i = at.size(); i-- > 0;)
       move_windows<true, T>(at[i], all, all, "halo_exchange");
   }
@@ -195,7 +195,7 @@ template <class T> struct halo_exchange_op {
   void fill(results y, operands x) const {
     const halo_plan& p = halo_plan::of(y[0], stages, false);
     p.inside.move<false>(x[0].data<const T>(), y[0].data<T>());
-    p.fill(y[0].data<T>());
+    p.fill<T>(y[0].memory);
   }
   void start(results y, operands x, flight& f) const {
     const halo_plan& p = halo_plan::of(y[0], stages, false);
@@ -218,10 +218,9 @@ template <class T> struct halo_back_op {
   void fill(results y, operands x) const {
     const storage sums = storage::acquire(static_cast<std::size_t>(x[0].bytes()));
     copy_bytes(sums.data(), x[0].memory.data(), x[0].bytes());
-    T* const all = static_cast<T*>(sums.data());
     const halo_plan& p = halo_plan::of(x[0], stages, true);
-    p.fold(all);
-    p.inside.move<false>(static_cast<const T*>(all), y[0].data<T>());
+    p.fold<T>(sums);
+    p.inside.move<false>(static_cast<const T*>(sums.data()), y[0].data<T>());
   }
   constexpr void cost(tally& t, results y, operands x) const {
     stages.cost(t, placement_of(x[0]), y[0].layout(), x[0], true);

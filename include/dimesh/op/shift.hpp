@@ -48,7 +48,7 @@ template <class T> struct shift_op {
   }
   void fill(results y, operands x) const {
     if (ends == boundary::zero) zero_bytes(y[0].memory.data(), y[0].bytes());
-    move_windows<false>(plan(x[0]), x[0].data<const T>(), y[0].data<T>(), "shift");
+    move_windows<false, T>(plan(x[0]), x[0].memory, y[0].memory, "shift");
   }
   void start(results y, operands x, flight& f) const {
     const shift_plan& p = plan(x[0]);

@@ -36,7 +36,7 @@ template <class Op, class R> struct stencil_exchange_op {
     const halo_plan& p = halo_plan::of(y[0], stages_of(y[0], ends), false);
     if (beside && p.first_that_waits() < p.stages.count) return fill_beside(p, y, x);
     op.fill(y, x);
-    p.fill(y[0].data<R>());
+    p.fill<R>(y[0].memory);
   }
   /// First the edges that go to others until a stage waits for them; while these travel, the rest.
   void fill_beside(const halo_plan& p, results y, operands x) const {
@@ -56,8 +56,9 @@ template <class Op, class R> struct stencil_exchange_op {
       if (stage.gives_low) op.fill_at(y, x, low);
       if (stage.gives_high) op.fill_at(y, x, high);
       // Whole rows take less than rows without their ends, as long as these are short. The ends are
-      // computed again by points, as they are sent: code for rows may round otherwise.
-      if (d == rest.last() && 16 * w <= rest.extent(d)) {
+      // computed again by points, as they are sent: code for rows may round otherwise. Not where
+      // MPI reads them meanwhile.
+      if (d == rest.last() && 16 * w <= rest.extent(d) && !stage.sends_in_place) {
         if (stage.gives_low) ends_of_rows[static_cast<std::size_t>(many++)] = low;
         if (stage.gives_high) ends_of_rows[static_cast<std::size_t>(many++)] = high;
         continue;

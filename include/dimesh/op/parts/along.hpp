@@ -7,6 +7,8 @@
 //   block [4, 8) of a shift by 5        -> window [-1, 3); -1 is the last element, or zero
 #pragma once
 
+#include <algorithm>
+
 #include "dimesh/collective/neighbors.hpp"
 #include "dimesh/core/flight.hpp"
 #include "dimesh/detail/compiled.hpp"
@@ -138,6 +140,8 @@ struct moved_box {
 
   moved_box(const array_box& x, const array_box& y)
       : from(x.first), to(y.first), how(x.rank, x.extent, x.stride, y.stride) {}
+  /// Elements one after another, in either array?
+  bool is_run() const { return how.rank == 1 && how.from[0] == 1 && how.to[0] == 1; }
   /// From x to y, or is added there.
   template <bool Add, class T> void move(const T* x, T* y) const {
     if constexpr (Add)
@@ -147,13 +151,15 @@ struct moved_box {
   }
 };
 
-/// Who has which piece of whose window, and where it lies: of this rank.
+/// Who has which piece of whose window, and where it lies: of this rank. Messages that are runs of
+/// the array, each of them, travel from and into the array itself.
 struct window_moves {
   const communicator* over = nullptr;  // null: there is nobody to talk to
   std::vector<moved_box> kept;  // of the own window
-  std::vector<collective::message> sends, receives;
+  std::vector<collective::message> sends, receives;  // runs of the array, or of buffers
   std::vector<moved_box> out, in;  // what these consist of, to and from buffers
-  index_t sent = 0, received = 0;
+  index_t sent = 0, received = 0;  // elements of the buffers
+  bool sends_in_place = false, receives_in_place = false;
 
   window_moves() = default;
   /// Windows are filled from blocks; back: emptied into them. Given where this rank's lie, in
@@ -165,6 +171,10 @@ struct window_moves {
   static void add(std::vector<collective::message>& list, index_t& total, index_t rank,
                   index_t count);
   static void add(std::vector<moved_box>& list, const array_box& from, const array_box& to);
+  /// Messages that consist of these boxes become runs of the array, in which the boxes begin at
+  /// `place`, if each is one.
+  static bool lay_in_place(std::vector<collective::message>& list, std::vector<moved_box>& boxes,
+                           index_t moved_box::* place, index_t& buffered);
 };
 
 #if DIMESH_COMPILED != 1
@@ -204,6 +214,8 @@ DIMESH_OUTLINE inline window_moves::window_moves(const grid_state& grid, const c
       back ? send_part(seen) : receive_part(seen);
     });
   }
+  sends_in_place = lay_in_place(sends, out, &moved_box::from, sent);
+  receives_in_place = !back && lay_in_place(receives, in, &moved_box::to, received);
 }
 #endif
 #if DIMESH_COMPILED != 1
@@ -216,43 +228,64 @@ DIMESH_OUTLINE inline void window_moves::add(std::vector<moved_box>& list, const
                                              const array_box& to) {
   if (from.size() > 0) list.emplace_back(from, to);
 }
+DIMESH_OUTLINE inline bool window_moves::lay_in_place(std::vector<collective::message>& list,
+                                                      std::vector<moved_box>& boxes,
+                                                      index_t moved_box::* place,
+                                                      index_t& buffered) {
+  const auto is_run = [](const moved_box& b) { return b.is_run(); };
+  if (list.size() != boxes.size() || !std::all_of(boxes.begin(), boxes.end(), is_run)) return false;
+  for (std::size_t i = 0; i < list.size(); ++i) list[i].part.at = boxes[i].*place;
+  boxes.clear();
+  buffered = 0;
+  return true;
+}
 #endif
 
-/// What others get, in a buffer.
-template <class T> storage pack_windows(const window_moves& m, const T* x) {
-  storage out = storage::acquire(static_cast<std::size_t>(m.sent) * sizeof(T));
-  for (const moved_box& b : m.out) b.move<false>(x, static_cast<T*>(out.data()));
-  return out;
+/// What others get: in x itself, or in `room`.
+template <class T> const T* pack_windows(const window_moves& m, const T* x, storage& room) {
+  if (m.sends_in_place) return x;
+  room = storage::acquire(static_cast<std::size_t>(m.sent) * sizeof(T));
+  for (const moved_box& b : m.out) b.move<false>(x, static_cast<T*>(room.data()));
+  return static_cast<const T*>(room.data());
+}
+/// Where it comes to: into y itself, or into `room`.
+template <class T> T* place_for_windows(const window_moves& m, T* y, storage& room) {
+  if (m.receives_in_place) return y;
+  room = storage::acquire(static_cast<std::size_t>(m.received) * sizeof(T));
+  return static_cast<T*>(room.data());
 }
 template <bool Add, class T> void unpack_windows(const window_moves& m, const T* received, T* y) {
   for (const moved_box& b : m.in) b.move<Add>(received, y);
 }
 
 /// Fills the windows of all ranks, in y, from their blocks, in x; or, as the moves say and adding,
-/// blocks in y from windows in x. Both may lie in one array.
+/// blocks in y from windows in x. Both may lie in one array. (Their memory, not pointers: where an
+/// exception passes MPI may go on reading and writing it.)
 template <bool Add, class T>
-void move_windows(const window_moves& m, const T* x, T* y, const char* call) {
+void move_windows(const window_moves& m, const storage& from, const storage& to, const char* call) {
+  const T* const x = static_cast<const T*>(from.data());
+  T* const y = static_cast<T*>(to.data());
   for (const moved_box& b : m.kept) b.move<Add>(x, y);
   if (m.over == nullptr) return;
-  const storage out = pack_windows(m, x);
-  const storage in = storage::acquire(static_cast<std::size_t>(m.received) * sizeof(T));
-  collective::exchange_some(*m.over, static_cast<const T*>(out.data()), m.sends,
-                            static_cast<T*>(in.data()), m.receives, call, {&out, &in});
-  unpack_windows<Add>(m, static_cast<const T*>(in.data()), y);
+  storage out, in;
+  const T* const sent = pack_windows(m, x, out);
+  T* const received = place_for_windows(m, y, in);
+  collective::exchange_some(*m.over, sent, m.sends, received, m.receives, call,
+                            {m.sends_in_place ? &from : &out, m.receives_in_place ? &to : &in});
+  unpack_windows<Add>(m, static_cast<const T*>(received), y);
 }
 /// Begins to fill the windows, under a tag that all ranks took at the same point of the program;
-/// what comes from others is in f.in when the requests are over.
+/// what comes from others and is not in place is in f.in when the requests are over.
 template <class T>
 void start_windows(const window_moves& m, const T* x, T* y, const char* call, int tag, flight& f) {
   for (const moved_box& b : m.kept) b.move<false>(x, y);
   if (m.over == nullptr) return;
-  f.out = pack_windows(m, x);
-  f.in = storage::acquire(static_cast<std::size_t>(m.received) * sizeof(T));
+  const T* const sent = pack_windows(m, x, f.out);
+  T* const received = place_for_windows(m, y, f.in);
   f.axes |= m.over->axes();
   f.between = m.over;
-  collective::start_exchange_some(*m.over, collective::wire_of<T>,
-                                  static_cast<const std::byte*>(f.out.data()), m.sends,
-                                  static_cast<std::byte*>(f.in.data()), m.receives, call, tag,
+  collective::start_exchange_some(*m.over, collective::wire_of<T>, collective::bytes_of(sent),
+                                  m.sends, collective::bytes_of(received), m.receives, call, tag,
                                   collective::most_per_call<T>, f.under_way);
 }
 /// The tag, and what checked builds compare, of messages that are about to start.
