@@ -131,6 +131,12 @@ TEST_CASE("all_gather, gather, scatter: blocks in rank order") {
     CHECK(y == want);
     gather_v(c, x.data(), n.data(), z.data(), root, limit);
     if (c.rank() == root) CHECK(z == want);
+    std::vector<double> held_already(z.size(), -1);
+    double* const place = held_already.data() + (all - mine);  // of the last rank
+    const double* const own =
+        c.rank() == root ? std::copy(x.begin(), x.end(), place) - mine : x.data();
+    gather_v(c, own, n.data(), held_already.data(), root, limit);
+    if (c.rank() == root) CHECK(held_already == want);
     scatter_v(c, z.data(), n.data(), back.data(), root, limit);
     CHECK(back == x);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4 6 8
-// checks: 1043 2082 2082 3121 4160 4160
+// checks: 1044 2083 2083 3122 4161 4161
 // labels: sanitize device
 #include "dimesh/op/start_to_rank.hpp"
 
@@ -26,6 +26,20 @@ TEST_CASE("to_rank: the whole on the root, whoever it is; nothing elsewhere") {
       CHECK(all == (v.grid().rank() == root ? a.values : std::vector<double>{}));
     }
   });
+}
+
+TEST_CASE("to_rank: whole rows come from where they lie, and go to where they belong") {
+  const dimesh::grid<line> g;
+  using L = dimesh::layout<line, dimesh::split<p, x>>;
+  const auto v =
+      dimesh::constant<dimesh::tensor<double, L, p, q>>(g, 2, p{2 * g.ranks()}, q{150001});
+  const int root = g.ranks() - 1;
+  auto& memory = dimesh::detail::pool::instance();
+  memory.restart_peak();
+  const index_t before = memory.figures().live;
+  const auto all = dimesh::to_rank(v, root);
+  if (dimesh::detail::vectors_are_near()) CHECK(memory.figures().peak == before);
+  CHECK(all == std::vector<double>(g.rank() == root ? std::size_t(v.shape().size()) : 0, 2.0));
 }
 
 TEST_CASE("to_rank leaves halos behind") {

@@ -9,21 +9,26 @@
 
 namespace dimesh::collective {
 
-/// Blocks of count[r] elements, known on every rank; y matters on the root. With `later`: begins to
-/// collect them (but at once where MPI cannot count them). Payload: the own block.
+/// Blocks of count[r] elements, known on every rank; y matters on the root, whose own block may be
+/// in its place there already. With `later`: begins to collect them (but at once where MPI cannot
+/// count them). Payload: the own block.
 template <class T>
 void gather_v(const dimesh::detail::communicator& c, const T* x, const index_t* count, T* y,
               int root, index_t limit = most_per_call<T>, requests* later = nullptr) {
-  index_t sum = 0;
-  for (int r = 0; r < c.size(); ++r) sum += count[r];
+  index_t sum = 0, before = 0;
+  for (int r = 0; r < c.size(); ++r) {
+    if (r == root) before = sum;
+    sum += count[r];
+  }
   if (c.size() == 1) return copy(x, y, sum);
   if (sum == 0) return;
   prepare(c, "gather", sum, wire_of<T>);
   const index_t n = count[c.rank()];
   const told here(event_kind::gather, c, n * wire_of<T>.size);
-  const auto begin = [&](staged& near) {
-    x = near.reads(x, n * wire_of<T>.size);
-    if (c.rank() == root) y = near.writes(y, sum * wire_of<T>.size);
+  const bool in_place = c.rank() == root && x == y + before;
+  const auto begin = [&](staged& near) -> const void* {
+    if (c.rank() == root) y = near.writes(y, sum * wire_of<T>.size, in_place);
+    return in_place ? MPI_IN_PLACE : near.reads(x, n * wire_of<T>.size);
   };
   if (sum <= limit && later != nullptr) {
     const auto ints = std::make_shared<detail::int_arrays>();
@@ -31,9 +36,9 @@ void gather_v(const dimesh::detail::communicator& c, const T* x, const index_t* 
     detail::to_int(element<T>::units, count, c.size(), ints->receive_count, ints->receive_at);
     later->keep(std::shared_ptr<const void>(ints));  // MPI reads them until it is over
     staged near(later);
-    begin(near);
+    const void* const sent = begin(near);
     dimesh::detail::check(
-        MPI_Igatherv(x, static_cast<int>(n * element<T>::units), element<T>::type(), y,
+        MPI_Igatherv(sent, static_cast<int>(n * element<T>::units), element<T>::type(), y,
                      ints->receive_count.data(), ints->receive_at.data(), element<T>::type(), root,
                      c.handle(), later->add()),
         "gather");
@@ -42,8 +47,8 @@ void gather_v(const dimesh::detail::communicator& c, const T* x, const index_t* 
     auto& ints = detail::int_arrays::instance(c.size());
     detail::to_int(element<T>::units, count, c.size(), ints.receive_count, ints.receive_at);
     staged near;
-    begin(near);
-    dimesh::detail::check(MPI_Gatherv(x, static_cast<int>(n * element<T>::units),
+    const void* const sent = begin(near);
+    dimesh::detail::check(MPI_Gatherv(sent, static_cast<int>(n * element<T>::units),
                                       element<T>::type(), y, ints.receive_count.data(),
                                       ints.receive_at.data(), element<T>::type(), root, c.handle()),
                           "gather");

@@ -27,6 +27,22 @@
 
 namespace dimesh::detail {
 
+inline constexpr std::size_t huge_page = std::size_t{2} << 20;
+constexpr std::size_t rounded_up(std::size_t n, std::size_t step) {
+  return (n + step - 1) / step * step;
+}
+/// Of memory that nobody has touched yet, what makes whole ones. A wish: without it the pages are
+/// small ones.
+inline void wish_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
+#ifdef MADV_HUGEPAGE
+  const auto at = reinterpret_cast<std::uintptr_t>(memory);
+  const std::size_t skipped = rounded_up(at, huge_page) - at;
+  if (bytes < skipped + huge_page) return;
+  const std::size_t whole = (bytes - skipped) / huge_page * huge_page;
+  madvise(static_cast<std::byte*>(memory) + skipped, whole, MADV_HUGEPAGE);
+#endif
+}
+
 class slabs {
  public:
   // The address sanitizer guards what lies around each allocation.
@@ -53,11 +69,8 @@ class slabs {
   void give_back();
 
  private:
-  static constexpr std::size_t page = std::size_t{2} << 20, usual = 16 * page;
+  static constexpr std::size_t page = huge_page, usual = 16 * page;
 
-  static std::size_t rounded_up(std::size_t n, std::size_t step) {
-    return (n + step - 1) / step * step;
-  }
   /// The first page of a slab.
   static std::byte* begin_of(const void* slab) {
     return reinterpret_cast<std::byte*>(rounded_up(reinterpret_cast<std::uintptr_t>(slab), page));
@@ -101,9 +114,7 @@ DIMESH_OUTLINE inline std::byte* slabs::begin_slab(std::size_t size) {
   all_.reserve(all_.size() + 1);
   all_.push_back(Kokkos::kokkos_malloc<memory_space>("dimesh", size + page));
   std::byte* const begin = begin_of(all_.back());
-#ifdef MADV_HUGEPAGE
-  madvise(begin, size, MADV_HUGEPAGE);  // a wish: without it the pages are small ones
-#endif
+  wish_huge_pages(begin, size);
   return begin;
 }
 #endif

@@ -12,112 +12,14 @@
 #include <vector>
 
 #include "dimesh/collective/broadcast.hpp"
-#include "dimesh/collective/gather.hpp"
 #include "dimesh/fill.hpp"
 #include "dimesh/op/complete.hpp"
-#include "dimesh/op/parts/blocks.hpp"
+#include "dimesh/op/parts/gathered.hpp"
 #include "dimesh/op/rank_values.hpp"
 
 namespace dimesh {
 
 namespace detail {
-
-/// What every rank of the mesh contributes to the whole on `root`: its box, or nothing where a rank
-/// with the root's own coordinates along axes of replication has a copy of it.
-struct contributions : move_plan {
-  std::vector<box> part;
-  std::vector<index_t> count;
-  bool from_others = false;  // the root needs something that it has not
-
-  contributions(const tensor_core& x, const tensor_core&, const plan_hints& root)
-      : contributions(placement_of(x), x.layout(), static_cast<int>(root[0])) {}
-  contributions(const placement& where, const table& t, int root) {
-    const unsigned all = (1u << t.axes) - 1;
-    const peer home(root, all, where.sizes, nullptr);
-    for (index_t r = 0; r < group_size(all, where.sizes); ++r) {
-      const peer p(r, all, where.sizes, nullptr);
-      bool copy = false;
-      for (int a = 0; a < t.axes; ++a)
-        copy = copy || (t.axis[a].what != use::split && t.axis[a].what != use::placed &&
-                        p.coords[a] != home.coords[a]);
-      part.push_back(where.peers(t, r, all));
-      count.push_back(copy ? 0 : part.back().size());
-      from_others = from_others || (r != root && count.back() > 0);
-    }
-  }
-};
-
-/// The box that this rank stores: its block within its halos.
-inline box stored_box(const placement& where, const table& t) {
-  box b = where.own(t);
-  for (int d = 0; d < b.rank && !b.none; ++d) {
-    b.begin[d] -= t.halo[d];
-    b.length[d] += 2 * t.halo[d];
-  }
-  return b;
-}
-
-template <class T> storage room_for(index_t n) {
-  return storage::acquire(static_cast<std::size_t>(n) * sizeof(T));
-}
-template <class T> std::vector<T> to_vector(const T* x, index_t n) {
-  const auto count = static_cast<std::size_t>(n);
-  const std::unique_ptr<T[]> host(new T[count]);  // a vector<bool> has no array
-  Kokkos::fence();
-  copy_to_host(host.get(), x, n * static_cast<index_t>(sizeof(T)));
-  return std::vector<T>(host.get(), host.get() + count);
-}
-
-/// Who contributes what of x, worked out once.
-inline const contributions& contributions_to(int root, const tensor_core& x) {
-  return plan_of<contributions>(x, x, {root});
-}
-
-/// The whole on the root of the blocks of x, in which nothing is partial: from the packing of the
-/// own block to the order of the whole.
-template <class T> struct gathered {
-  /// Sends, or, with `later`, begins to.
-  gathered(const communicator& everyone, const tensor_core& of, int root,
-           collective::requests* later = nullptr)
-      : kept(contributions_to(root, of).shared_from_this()),
-        from(static_cast<const contributions&>(*kept)),
-        all(placement_of(of).whole()),
-        here(everyone.rank() == root) {
-    const placement where = placement_of(of);
-    const table& t = of.layout();
-    const T* const x = of.data<const T>();
-    const box own = where.own(t), stored = stored_box(where, t);
-    block = room_for<T>(own.size());
-    received = room_for<T>(here ? all.size() : 0);
-    T* const packed = static_cast<T*>(block.data());
-    T* const parts = static_cast<T*>(received.data());
-    if (!own.none)
-      local::pack(own.rank, own.length, x + offset_in(stored, own), strides(stored).data(), packed);
-    if (from.from_others)
-      collective::gather_v(everyone, static_cast<const T*>(packed), from.count.data(), parts, root,
-                           collective::most_per_call<T>, later);
-    else if (here)
-      collective::copy(static_cast<const T*>(packed), parts, own.size());
-  }
-  /// On the root all elements in the order of the dims, once they are there; empty elsewhere.
-  std::vector<T> values() const {
-    if (!here) return {};
-    const storage whole = room_for<T>(all.size());
-    const T* parts = static_cast<const T*>(received.data());
-    const strides stride(all);
-    for (std::size_t r = 0; r < from.part.size(); parts += from.count[r++])
-      if (from.count[r] > 0)
-        local::unpack(all.rank, from.part[r].length, parts,
-                      static_cast<T*>(whole.data()) + offset_in(all, from.part[r]), stride.data());
-    return to_vector(static_cast<const T*>(whole.data()), all.size());
-  }
-
-  std::shared_ptr<const move_plan> kept;
-  const contributions& from;
-  box all;
-  bool here;
-  storage block, received;
-};
 
 inline void require_root(const char* call, int root, int ranks) {
   if (root < 0 || root >= ranks)
@@ -232,7 +134,7 @@ template <Operand X> auto to_rank(const X& x, int root = 0) {
     const auto y = detail::whole_values(x, root);
     const running now(detail::watcher, "to_rank");
     const detail::in_space here(detail::core_of(y).facts->space);
-    const detail::gathered<value_of<X>> whole(y.grid().everyone(), detail::core_of(y), root);
+    detail::gathered<value_of<X>> whole(y.grid().everyone(), detail::core_of(y), root);
     return rank_values<value_of<X>>(whole.values(), y.grid().everyone().rank(), root);
   }
 }
