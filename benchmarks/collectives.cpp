@@ -188,8 +188,15 @@ void neighbours(const dm::grid<string_of_ranks>& g, dm::index_t bytes) {
       [&] { auto y = dm::permute_along<line>(r, [p](dm::index_t i) { return (i + 1) % p; }); },
       ring);
   compare(g, "shift", size, [&] { auto y = dm::shift<row>(r, 1); }, ring);
+  // A result is a vector of its own.
   compare(
       g, "to_rank", size, [&] { auto y = dm::to_rank(r); },
+      [&] {
+        std::vector<float> all(me == 0 ? out.size() : 0);
+        MPI_Gather(in.data(), part, MPI_FLOAT, all.data(), part, MPI_FLOAT, 0, comm);
+      });
+  compare(
+      g, "to_rank, twin's is kept", size, [&] { auto y = dm::to_rank(r); },
       [&] { MPI_Gather(in.data(), part, MPI_FLOAT, out.data(), part, MPI_FLOAT, 0, comm); });
 }
 
