@@ -63,11 +63,13 @@ template <class T> struct exchange_op {
     count_exchange(t, talk, v.sent * size, v.received * size, v.block);
   }
   static constexpr bool needs(int, unsigned) { return false; }
-  /// Blocks that only changed hands go back; copies send their cotangents back to be added.
+  /// Blocks that only changed hands go back, and of copies whose cotangent counts once what each
+  /// rank lacks; other copies send their cotangents back to be added.
   constexpr void transpose(const auto& to) const {
     const table &from = to.x(0).layout(), &now = to.y().layout();
     const unsigned moved = moved_axes(from, now);
-    if ((moved & (from.mask(use::replicated) | now.mask(use::replicated))) == 0)
+    const unsigned added = moved & now.mask(use::replicated) & ~to.ybar.once;
+    if ((moved & from.mask(use::replicated)) == 0 && talking(added, to.ybar.sizes()) == 0)
       return to.give(0, exchange_op{}, to.ybar);
     tensor_core settled(to.ybar);
     settle(settled, settled.once & moved);

@@ -15,6 +15,7 @@
 #include "dimesh/op/einsum.hpp"
 #include "dimesh/op/functions.hpp"
 #include "dimesh/op/reduce.hpp"
+#include "dimesh/op/relayout.hpp"
 
 namespace dm = dimesh;
 namespace {
@@ -96,6 +97,15 @@ TEST_CASE("events_of: batch and hidden split") {
   check_sum<hybrid>();
 }
 
+TEST_CASE("events_of: of copies whose cotangent counts once, ranks get back what they lack") {
+  using cut = dm::layout<pod, dm::split<batch, cols>, dm::split<in, rows>>;
+  constexpr auto f = [](const auto& x) { return dm::sum(dm::square(dm::relayout<data>(x))); };
+  constexpr auto gradient = [f](const auto& x) { return dm::value_and_grad(f, x)(); };
+  CHECK(text_of(dm::events_of(gradient, input<dm::shaped<cut>>{})) ==
+        "exchange: all_to_all over 3 of 4, 48; square: compute 24; sum: compute 24; "
+        "expand <- sum: compute 0; map_transpose <- square: compute 96; "
+        "exchange <- exchange: all_to_all over 1 of 2, 48; ");
+}
 TEST_CASE("events_of: a member that was not made says nothing of the mesh") {
   constexpr auto total = [](const auto& x, const auto&) { return dm::complete(dm::sum(x)); };
   const std::tuple<dm::tensor<float, data, batch>> not_made;
