@@ -170,7 +170,9 @@ template <class M, class... D> struct family {
     }
   }
   tensor_core walk(tensor_core x, const table& to) const {
-    const dd::route r = dd::tidied_route(*x.facts, to);
+    dd::tensor_facts known = *x.facts;
+    known.axis_sizes = g.state().sizes();  // as where types say them: routes may differ by that
+    const dd::route r = dd::tidied_route(known, to);
     for (int i = 0; i < r.size; ++i) x = step(x, r.at[i]);
     return x;
   }
@@ -351,7 +353,7 @@ struct account {
   }
 };
 
-TEST_CASE("routes beside the best of three collectives: equal, but for sums") {
+TEST_CASE("routes beside the best of three collectives: equal") {
   int ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (ranks > 1) return;  // nothing here depends on them
@@ -366,8 +368,9 @@ TEST_CASE("routes beside the best of three collectives: equal, but for sums") {
     const auto tables = all_tables(static_cast<int>(c.sizes.size()),
                                    static_cast<int>(c.size.size()), c.sizes, {.partial = true});
     const std::size_t n = tables.size();
-    int routes = 0, above = 0;
-    double most = 1;
+    const dd::route_terms known{
+        {dd::dims_in<dd::list<p, q, r>>.at, static_cast<int>(c.size.size())}, c.sizes.data()};
+    int routes = 0;
     std::vector<std::vector<double>> cost(n, std::vector<double>(n));
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j < n; ++j) cost[i][j] = count.step(tables[i], tables[j]);
@@ -381,7 +384,7 @@ TEST_CASE("routes beside the best of three collectives: equal, but for sums") {
       }
       for (std::size_t to = 0; to < n; ++to) {
         if (tables[to].any_partial()) continue;
-        const dd::route r = dd::route_between(tables[from], tables[to]);
+        const dd::route r = dd::route_between(tables[from], tables[to], known);
         double ours = 0;
         const table* now = &tables[from];
         for (int i = 0; i < r.size; ++i) {
@@ -389,21 +392,11 @@ TEST_CASE("routes beside the best of three collectives: equal, but for sums") {
           now = &r.at[i].to;
         }
         INFO("from", said(tables[from]), " to", said(tables[to]), ": ", ours, ", best ", best[to]);
-        // With addends a route makes one sum where more calls could move less: docs/relayout.md. It
-        // is no worse than a sum of everything, and then what each rank lacks.
-        table whole = tables[from];
-        for (int i = 0; i < whole.axes; ++i)
-          if (whole.axis[i].what == use::partial) whole.axis[i] = {};
-        if (tables[from].any_partial())
-          CHECK(ours <= count.step(tables[from], whole) + count.step(whole, tables[to]));
-        else
-          CHECK(ours == best[to]);
+        CHECK(ours == best[to]);
         ++routes;
-        above += ours > best[to];
-        most = best[to] > 0 ? std::max(most, ours / best[to]) : most;
       }
     }
-    MESSAGE(routes, " routes, ", above, " of them above the best, by ", most, " at most");
+    MESSAGE(routes, " routes");
   }
 }
 

@@ -80,6 +80,7 @@ struct sketch_value {
   sketch_value* next = nullptr;  // in the order of the program
   static constexpr int most = 16;
   const sketch_value* of[most]{};  // what it was made of
+  bool is_recorded = false;  // on a tape
   bool is_result = false;  // of an operation, by a rule:
   const rule_links* links = nullptr;
   int number = 0;  // of an annotation

@@ -11,7 +11,7 @@
 //   route_between({partial 0}, {split d over 0})          -> reduce_scatter
 #pragma once
 
-#include "dimesh/layout/table.hpp"
+#include "dimesh/layout/sum_blocks.hpp"
 
 namespace dimesh::detail {
 
@@ -91,6 +91,13 @@ constexpr bool split_anyhow(table& now, const table& to, use what) {
   return any;
 }
 
+/// The last step that sums, -1 if none does.
+constexpr int last_sum(const route& r) {
+  for (int i = r.size - 1; i >= 0; --i)
+    if (r.at[i].kind == hop::reduce_scatter || r.at[i].kind == hop::all_reduce) return i;
+  return -1;
+}
+
 /// The step that moves blocks: a gather if nothing else changes, an all_to_all if one axis does.
 constexpr hop last_hop(const table& now, const table& to) {
   int others = 0, gathered = 0, moved = 0;
@@ -166,10 +173,8 @@ constexpr void cut_straight(route& r, table& now, const table& to) {
   }
 }
 
-/// The route from one table to another over the same dims, which asks for no new addends. Received
-/// bytes: those of the sums, over blocks cut as small as they can be without moving anything, and
-/// then what each rank lacks; with `by_axis` what it passes on to others, too.
-constexpr route route_between(table now, const table& goal, bool by_axis = false) {
+/// The route that sums as it comes: over blocks cut as small as they can be without a move.
+constexpr route straight_route(table now, const table& goal, bool by_axis) {
   route r;
   table to = goal;  // but for places that are yet to be gone to
   for (int a = 0; a < to.axes; ++a)
@@ -199,6 +204,42 @@ constexpr route route_between(table now, const table& goal, bool by_axis = false
   now = to;
   change_places(r, now, goal, hop::place, use::replicated, use::placed);
   return r;
+}
+
+/// Another route, where what is summed moves afterwards, or several ranks hold the same addends and
+/// could share them out, and it moves less. Not instead of moves axis by axis.
+constexpr route shared_out(const route& straight, const table& now, const table& goal,
+                           const route_terms& known) {
+  const sum_blocks search(now, goal, known);
+  const int moves = straight.size - 1 - last_sum(straight);
+  if (moves > 1 || (moves == 0 && !search.any_spare())) return straight;
+  double received = 0;
+  for (int i = 0; i < straight.size; ++i)
+    received += search.received(i == 0 ? now : straight.at[i - 1].to, straight.at[i].to);
+  sum_blocks::way best;
+  if (search.best(best) > received - 1e-9) return straight;
+  route r;
+  table at = now;
+  const auto go = [&](hop by, const table& to) {
+    if (moved_axes(at, to) != 0) r.add(by, to);
+    at = to;
+  };
+  go(hop::own, best.cut);
+  go(hop::reduce_scatter, best.scattered);
+  go(hop::all_reduce, best.summed);
+  go(last_hop(at, goal), goal);
+  r.at[r.size - 1].to = goal;
+  return r;
+}
+
+/// The route from one table to another over the same dims, which asks for no new addends. Where
+/// nothing is summed, ranks receive what they lack, and no more (but by axis, what they pass on).
+constexpr route route_between(const table& now, const table& goal, const route_terms& known = {}) {
+  const route straight = straight_route(now, goal, known.by_axis);
+  if (last_sum(straight) < 0 || !now.placed_alike(goal)) return straight;
+  for (int d = 0; d < max_dims; ++d)
+    if (now.ragged[d] || goal.ragged[d]) return straight;  // cut where only the run knows
+  return shared_out(straight, now, goal, known);
 }
 
 }  // namespace dimesh::detail

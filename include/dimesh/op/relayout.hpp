@@ -31,11 +31,11 @@ template <Layout L, Operand X> constexpr auto relayout(const X& x);
 
 namespace detail {
 
-/// The route of spec S to layout L and the tables along it, as types.
-template <class S, class L> struct route_of {
+/// The route of spec S, on a tape or not, to layout L and the tables along it, as types.
+template <class S, class L, bool Recorded = false> struct route_of {
   using mesh = typename S::mesh;
   using dims = typename S::dims;
-  static constexpr route result = tidied_route(spec_facts<S>, under<S, L>::table);
+  static constexpr route result = tidied_route(spec_facts<S>, under<S, L>::table, Recorded);
   template <int I> struct table_after {
     static constexpr table result = route_of::result.at[I].to;
   };
@@ -145,6 +145,7 @@ template <class Route, int I, class X> constexpr auto start_walk(const X& x) {
 
 template <class L, class X>
 using layout_for = typename canonical_over<L, typename spec_of<X>::dims>::type;
+template <class L, class X> using route_for = route_of<spec_of<X>, layout_for<L, X>, is_tracked<X>>;
 
 template <class L, class X> constexpr auto start_relaid(const starting<X>& x) {
   if constexpr (is_shaped<X>)
@@ -152,7 +153,7 @@ template <class L, class X> constexpr auto start_relaid(const starting<X>& x) {
   else if constexpr (is_probe<X>)
     return start_walk_probe<goal_rule<L, true>>(x.of);
   else
-    return start_walk<route_of<spec_of<X>, layout_for<L, X>>, 0>(x.of);
+    return start_walk<route_for<L, X>, 0>(x.of);
 }
 
 }  // namespace detail
@@ -198,12 +199,12 @@ template <Layout L, Operand X> constexpr auto relayout(const X& x) {
   else if constexpr (is_there)
     return x;
   else
-    return detail::walk<detail::route_of<spec_of<X>, detail::layout_for<L, X>>, 0>(x);
+    return detail::walk<detail::route_for<L, X>, 0>(x);
 }
 
 /// What relayout<L> does to a tensor of type X.
 template <Tensor X, Layout L> class relayout_plan {
-  using route = detail::route_of<spec_of<X>, detail::layout_for<L, X>>;
+  using route = detail::route_for<L, X>;
   using shape_only = typename detail::tensor_of_spec<spec_of<X>>::shaped;
 
  public:

@@ -149,8 +149,10 @@ template <class M, class... Rule> struct shard_rule : keeps_dims {
 template <class Rule, class X> constexpr auto sharded_as(const annotation_note& note, const X& x) {
   if constexpr (is_probe<X>) {
     if (sketch_value* const s = core_of(x).facts->sketched; s != nullptr) {
+      sketch_value& said = s->in->annotate(*s, Rule::rules, &note);
+      said.is_recorded = is_tracked<X>;
       X y(x);
-      core_of(y).facts = &s->in->annotate(*s, Rule::rules, &note).facts;
+      core_of(y).facts = &said.facts;
       return y;
     }
     return walk_probe<Rule>(x);

@@ -90,10 +90,10 @@ TEST_CASE("a route ends where it should, by steps that are what they are called"
     wrong += !(sound && now == to && (r.size == 0) == (from == to));
   };
   const auto check = [&](const table& from, const table& to) {
-    const route r = route_between(from, to), s = route_between(from, to, true);
+    const route r = route_between(from, to), s = route_between(from, to, {.by_axis = true});
     check_one(from, to, r), check_one(from, to, s);
     by_axis += s.size > r.size;
-    for (int i = r.size - 1; s.size > r.size && i < s.size; ++i)
+    for (int i = s.size - 2; s.size > r.size && i < s.size; ++i)
       wrong += s.at[i].kind != hop::all_to_all;  // in the place of the last step
   };
   for (const auto& [axes, dims] : {std::pair{1, 1}, {1, 3}, {2, 2}, {2, 3}, {3, 2}})
@@ -149,16 +149,16 @@ TEST_CASE("a mesh that moves by axis: the last axis first, and back the same way
   tokens.set_split(0, 0), tokens.set_split(1, 0);
   experts.set_split(1, 1), experts.set_split(0, 1);
   CHECK(route_between(tokens, experts).size == 1);
-  const route there = route_between(tokens, experts, true);
+  const route there = route_between(tokens, experts, {.by_axis = true});
   REQUIRE(there.size == 2);
   CHECK(moved_axes(tokens, there.at[0].to) == 0b10);
   CHECK(moved_axes(there.at[0].to, experts) == 0b01);
-  const route back = route_between(experts, tokens, true);
+  const route back = route_between(experts, tokens, {.by_axis = true});
   REQUIRE(back.size == 2);
   CHECK(back.at[0].to == there.at[0].to);
   table in_mesh_order = tokens;  // blocks of experts do not nest so: one step
   in_mesh_order.axis[0].dim = in_mesh_order.axis[1].dim = 1;
-  CHECK(route_between(tokens, in_mesh_order, true).size == 1);
+  CHECK(route_between(tokens, in_mesh_order, {.by_axis = true}).size == 1);
 }
 
 }  // namespace

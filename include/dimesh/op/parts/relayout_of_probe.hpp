@@ -13,9 +13,14 @@
 
 namespace dimesh::detail {
 
+/// What is known of x on a route. On a tape nothing is cut that stays replicated: the way back of a
+/// cut makes addends of a cotangent that all ranks may hold whole, and these want a sum.
+constexpr route_terms terms_of(const tensor_facts& x, bool recorded = false) {
+  return {x.dims(), x.axis_sizes, x.moves_by_axis, !recorded};
+}
 /// The route of x to the layout of a table, as canonical layouts have theirs.
-constexpr route tidied_route(const tensor_facts& x, const table& to) {
-  route r = route_between(x.layout, to, x.moves_by_axis);
+constexpr route tidied_route(const tensor_facts& x, const table& to, bool recorded = false) {
+  route r = route_between(x.layout, to, terms_of(x, recorded));
   for (int i = 0; i + 1 < r.size; ++i) r.at[i].to = tidied(x, r.at[i].to);
   return r;
 }
@@ -88,7 +93,7 @@ template <class X> X walked(const X& x, const route& r, int i = 0) {
 }
 /// x under a table that its type does not know.
 template <class X> X relaid_probe(const X& x, const table& to) {
-  return walked(x, tidied_route(*core_of(x).facts, to));
+  return walked(x, tidied_route(*core_of(x).facts, to, is_tracked<X>));
 }
 /// Walks all but the last step of a route on a runtime tensor; that one begins only.
 template <class X> started<X> start_walked(const X& x, const route& r, int i = 0) {
@@ -107,7 +112,7 @@ template <class Rule, class X> constexpr X walk_probe(const X& x) {
 template <class Rule, class X> started<X> start_walk_probe(const X& x) {
   if (core_of(x).is_shape)  // of this type, while costs are counted
     return started_on_shape(core_of(x).count, [&x] { return walk_probe<Rule>(x); });
-  const route r = tidied_route(*core_of(x).facts, ruled<Rule>("relayout", x).layout);
+  const route r = tidied_route(*core_of(x).facts, ruled<Rule>("relayout", x).layout, is_tracked<X>);
   return r.size == 0 ? arrived(starting<X>{x}) : start_walked(x, r);
 }
 

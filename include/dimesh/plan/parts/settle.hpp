@@ -213,7 +213,7 @@ template <int Room> constexpr void settle_moves(sketch_report<Room>& r, const sk
   for (const sketch_value* v = s.first; v != nullptr; v = v->next) {
     if (v->number == 0) continue;
     table now = v->of[0]->facts.layout;
-    const route way = route_between(now, v->facts.layout, v->facts.moves_by_axis);
+    const route way = route_between(now, v->facts.layout, terms_of(v->facts, v->is_recorded));
     for (int i = 0; i < way.size; ++i) {
       if (way.at[i].kind != hop::own && r.steps++ < Room)
         r.moves[r.steps - 1] = {v->number,
