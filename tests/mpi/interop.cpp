@@ -12,6 +12,7 @@
 #include "dimesh/interop/host_block.hpp"
 #include "dimesh/op/arithmetic.hpp"
 #include "dimesh/op/complete.hpp"
+#include "dimesh/op/compound.hpp"
 #include "dimesh/op/halo_exchange.hpp"
 #include "dimesh/op/operation.hpp"
 #include "dimesh/op/reduce.hpp"
@@ -217,6 +218,37 @@ TEST_CASE("borrow: what is const is only read, and what is shared is not written
   field copy = dm::clone(x);
   dm::fill(copy, 3);
   CHECK(v(2, 5) == 1);
+}
+
+TEST_CASE("borrow: x += y is written where x lies, x = x + y is another tensor") {
+  const dm::grid<line> g;
+  const row rows{3 * g.ranks()};
+  const field_view v("v", 3, 6);
+  field x = dm::borrow<field>(g, v, rows);
+  const field one = dm::constant<field>(g, 1.0, rows);
+  x += one;
+  x *= 6.0;
+  x -= one * 2.0;
+  x /= one + one;
+  CHECK(x.data() == v.data());
+  CHECK(v(2, 5) == 2);
+  CHECK(dm::value(dm::complete(dm::sum(x))) == 2.0 * 18 * g.ranks());
+  {
+    const field other = x;
+    CHECK(error_of([&] { x += one; }).find("is shared by another tensor now") != std::string::npos);
+    CHECK(x.data() == v.data());
+  }
+  x = x + one;
+  CHECK(x.data() != v.data());
+  CHECK(v(2, 5) == 2);
+
+  // Addends that each rank holds as the whole are the first rank's in the program's memory.
+  using sums = dm::tensor<double, dm::layout<line, dm::partial<ranks>>, col>;
+  std::vector<double> memory(6, 1);
+  auto s = dm::borrow<sums>(g, memory.data(), 6);
+  s += dm::from_rank<sums>(g, {7, 8, 9, 10, 11, 12}, 0);
+  CHECK(s.data() == memory.data());
+  CHECK(memory[5] == (g.rank() == 0 ? 13 : 1));
 }
 
 TEST_CASE("borrow: an address, a length, and blocks that have halos") {

@@ -3,36 +3,85 @@
 // are values: copies of x made before keep theirs, and recorded ones are recorded as by +.
 //
 //   total += sum<batch>(loss);   x *= 0.5;
+//
+// Where x is memory of the program's, lent to be written (interop/borrow.hpp), the result is
+// written there.
 #pragma once
 
+#include "dimesh/core/addends.hpp"
+#ifdef DIMESH_CHECKED
+#include "dimesh/core/kept_replicas.hpp"
+#endif
 #include "dimesh/core/started.hpp"
+#include "dimesh/memory/memory.hpp"
 #include "dimesh/op/arithmetic.hpp"
 
 namespace dimesh {
+
+namespace detail {
+
+/// The program's memory that x is to be written in, null elsewhere. Throws dimesh::error where
+/// another tensor has it, too: that one would change.
+constexpr storage lent_memory(tensor_core& x) {
+  if (!x.memory.lent_to_write()) return {};
+  own_memory(x.memory, x.bytes(), true);
+  return x.memory;
+}
+/// Brings x's elements to the memory that it had before.
+void bring_back(tensor_core& x, const storage& lent);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void bring_back(tensor_core& x, const storage& lent) {
+  settle(x, x.once);
+  const in_space here(x.facts->space);
+  copy_bytes(lent.data(), x.memory.data(), x.bytes());
+  x.memory = lent;
+#ifdef DIMESH_CHECKED
+  written_blocks::here().add(lent.data());
+#endif
+}
+#endif
+/// What a tensor's value lies in may be lent, too, but is not what is recorded.
+template <class X> constexpr storage memory_to_keep(X& x) {
+  if constexpr (is_tracked<X>)
+    return {};
+  else
+    return lent_memory(core_of(x));
+}
+template <class X> constexpr X& kept_in(const storage& lent, X& x) {
+  if constexpr (!is_tracked<X>)
+    if (lent) bring_back(core_of(x), lent);
+  return x;
+}
+
+}  // namespace detail
 
 /// x = x + y; the type of x + y must be that of x. Local.
 template <Tensor X, class Y>
   requires(Operand<Y> || detail::Number<Y>)
 constexpr X& operator+=(X& x, const Y& y) {
-  return x = x + y;
+  const detail::storage lent = detail::memory_to_keep(x);
+  return detail::kept_in(lent, x = x + y);
 }
 /// x = x - y, likewise.
 template <Tensor X, class Y>
   requires(Operand<Y> || detail::Number<Y>)
 constexpr X& operator-=(X& x, const Y& y) {
-  return x = x - y;
+  const detail::storage lent = detail::memory_to_keep(x);
+  return detail::kept_in(lent, x = x - y);
 }
 /// x = x * y, likewise.
 template <Tensor X, class Y>
   requires(Operand<Y> || detail::Number<Y>)
 constexpr X& operator*=(X& x, const Y& y) {
-  return x = x * y;
+  const detail::storage lent = detail::memory_to_keep(x);
+  return detail::kept_in(lent, x = x * y);
 }
 /// x = x / y, likewise.
 template <Tensor X, class Y>
   requires(Operand<Y> || detail::Number<Y>)
 constexpr X& operator/=(X& x, const Y& y) {
-  return x = x / y;
+  const detail::storage lent = detail::memory_to_keep(x);
+  return detail::kept_in(lent, x = x / y);
 }
 
 /// A move that has been started is no tensor yet: says so.
