@@ -54,7 +54,7 @@ struct cut_in_fault<T, list<X...>> : first_of<cut_fault<T, value_of<X>>...> {};
 template <class X, class... A> inline constexpr bool generates = false;
 template <class X, class M, class F, class... E>
 inline constexpr bool generates<X, grid<M>, F, E...> =
-    (std::is_class_v<F> || std::is_pointer_v<F>) && (Extents<E> && ...);
+    (std::is_class_v<F> || std::is_pointer_v<F> || std::is_function_v<F>) && (Extents<E> && ...);
 template <class X, class... A> constexpr bool may_generate() {
   if constexpr (Operand<X> && generates<X, A...>)
     return std::is_same_v<type_at<0, list<A...>>, grid<typename X::mesh_type>>;

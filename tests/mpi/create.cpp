@@ -50,6 +50,7 @@ struct three {
     return 10000.0 * i + 100.0 * j + k;
   }
 };
+double sum_of(index_t i, index_t j) { return static_cast<double>(10 * i + j); }
 double at3(const ts::extents& i) { return 10000.0 * i[0] + 100.0 * i[1] + i[2]; }
 
 }  // namespace
@@ -69,6 +70,14 @@ TEST_CASE("generate: every layout holds f of the global indices") {
       check_elements(dm::constant<X>(g, 2.5, p{5}, q{4}, r{3}), [](const auto&) { return 2.5; });
     });
   });
+}
+
+TEST_CASE("generate: by a function that is no object, given by its name or its address") {
+  using X = dm::tensor<double, dm::layout<plane, dm::split<dm::uneven<p>, ts::x>>, p, q>;
+  const dm::grid<plane> g(ts::x{ranks()}, ts::y{1});
+  const auto at2 = [](const ts::extents& i) { return 10.0 * i[0] + i[1]; };
+  check_elements(dm::generate<X>(g, sum_of, p{5}, q{4}), at2);
+  check_elements(dm::generate<X>(g, &sum_of, p{5}, q{4}), at2);
 }
 
 TEST_CASE("from_array, from_blocks: every rank takes its part") {
