@@ -29,6 +29,16 @@ void f(const dm::grid<pod>& g) { matrix x(g, 6); }
 void f(const dm::grid<pod>& g) { matrix x(g, batch{8}); }
 #endif
 
+// mistake: made_wrongly__of_dims
+// expect: tensor: a grid stands first, then extents that the type leaves open, with their dims: tensor<float, L, length>(grid, length{7})
+// expect: wrong_arguments<batch, hidden>
+// levels: 1
+#ifdef COMPILE_FAIL
+void f(const dm::grid<pod>&) { matrix x(batch{8}, hidden{6}); }
+#else
+void f(const dm::grid<pod>& g) { matrix x(g, batch{8}, hidden{6}); }
+#endif
+
 // mistake: made_wrongly__on_other_grid
 // expect: tensor: the grid is of another mesh than the layout; make a grid of the layout's mesh, or the layout one of the grid's
 // expect: meshes_differ<pod, line>

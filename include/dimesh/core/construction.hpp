@@ -2,11 +2,13 @@
 // What does one read who makes a tensor of numbers, as in other libraries, or on another grid? One
 // sentence: a constructor that takes what the others do not.
 //
-//   tensor<float, L, batch> x(8);       -> wrong_arguments<int>: tensor: a grid stands first ...
-//   tensor<float, L, batch> x(g, 8);    -> wrong_arguments<grid<pod>, int>
-//   tensor<float, L, batch> x(other);   -> meshes_differ<pod, other_mesh>
+//   tensor<float, L, batch> x(8);         -> wrong_arguments<int>: tensor: a grid stands first ...
+//   tensor<float, L, batch> x(batch{8});  -> wrong_arguments<batch>
+//   tensor<float, L, batch> x(g, 8);      -> wrong_arguments<grid<pod>, int>
+//   tensor<float, L, batch> x(other);     -> meshes_differ<pod, other_mesh>
 #pragma once
 
+#include "dimesh/dim.hpp"
 #include "dimesh/grid.hpp"
 #include "dimesh/layout/fault.hpp"
 
@@ -15,13 +17,13 @@ namespace dimesh::detail {
 template <class Where> inline constexpr bool is_grid = false;
 template <class M> inline constexpr bool is_grid<grid<M>> = true;
 
-/// A number, a pointer, or a grid, and not what a tensor of mesh M is made of; a grid alone stands
-/// here where it is to be converted. (Other classes may be converted to a grid, say: they are
-/// nobody's mistake.)
+/// A number, a pointer, a dim or a grid, and not what a tensor of mesh M is made of; a grid alone
+/// stands here where it is to be converted. (Other classes may be converted to a grid, say: they
+/// are nobody's mistake.)
 template <class M, class... A> inline constexpr bool makes_no_tensor = false;
 template <class M, class First, class... A>
 inline constexpr bool makes_no_tensor<M, First, A...> =
-    std::is_scalar_v<First> ||
+    std::is_scalar_v<First> || Dim<First> ||
     (is_grid<First> &&
      !(std::is_same_v<First, grid<M>> && sizeof...(A) > 0 && (std::is_class_v<A> && ...)));
 
