@@ -15,7 +15,7 @@ using spectrum = dm::tensor<number, whole, batch, half>;
 using alone = dm::tensor<double, by_batch, batch>;
 
 // mistake: dim_is_split__fft
-// expect: fft, ifft, rfft, irfft: a dim is split, and a rank sees its block only; use fft_all_to_all (ifft_.., ..), which moves splits, or whole<dim>
+// expect: fft, ifft, rfft, irfft: a dim is split, and a rank sees its block only; use fft_exchange, which leaves it split, fft_all_to_all, or whole<dim>
 // expect: dim_is_split<hidden, cols>
 #ifdef COMPILE_FAIL
 auto f(const signal& x) { return dm::fft<hidden>(x); }
@@ -24,7 +24,7 @@ auto f(const signal& x) { return dm::fft_all_to_all<hidden>(x); }
 #endif
 
 // mistake: dim_is_split__rfft
-// expect: fft, ifft, rfft, irfft: a dim is split, and a rank sees its block only; use fft_all_to_all (ifft_.., ..), which moves splits, or whole<dim>
+// expect: fft, ifft, rfft, irfft: a dim is split, and a rank sees its block only; use fft_exchange, which leaves it split, fft_all_to_all, or whole<dim>
 #ifdef COMPILE_FAIL
 auto f(const signal& x) { return dm::rfft<hidden, half>(x); }
 #else

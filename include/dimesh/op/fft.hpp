@@ -98,7 +98,7 @@ template <class Fault> constexpr void assert_fft() {
                 "double, irfft std::complex of them, the others both; cast<T> them");
   static_assert(ok<only<Fault, dim_is_split>>,
                 "fft, ifft, rfft, irfft: a dim is split, and a rank sees its block only; use "
-                "fft_all_to_all (ifft_.., ..), which moves splits, or whole<dim>");
+                "fft_exchange, which leaves it split, fft_all_to_all, or whole<dim>");
   static_assert(ok<only<Fault, dim_not_in_tensor>>,
                 "fft, ifft, rfft, irfft: the tensor lacks a dim; name dims of its own");
   static_assert(ok<only<Fault, dim_repeated>>,
