@@ -98,7 +98,7 @@ template <Operand X, Operand Y> constexpr auto operator+(const X& x, const Y& y)
                 "operator+: a dim is split in one operand only; take own<dim, axis> of the other "
                 "(free), or gather it "
                 "with whole<dim>");
-  static_assert(ok<only<fault, dim_split_differently, dims_share_mesh_axis>>,
+  static_assert(ok<only<fault, dim_split_differently>>,
                 "operator+: the operands are split differently; relayout one of them");
   static_assert(ok<only<fault, meshes_differ>>,
                 "operator+: the operands live on different meshes; put them on one");
@@ -122,7 +122,7 @@ template <Operand X, Operand Y> constexpr auto operator-(const X& x, const Y& y)
                 "operator-: a dim is split in one operand only; take own<dim, axis> of the other "
                 "(free), or gather it "
                 "with whole<dim>");
-  static_assert(ok<only<fault, dim_split_differently, dims_share_mesh_axis>>,
+  static_assert(ok<only<fault, dim_split_differently>>,
                 "operator-: the operands are split differently; relayout one of them");
   static_assert(ok<only<fault, meshes_differ>>,
                 "operator-: the operands live on different meshes; put them on one");
@@ -147,7 +147,7 @@ template <Operand X, Operand Y> constexpr auto operator*(const X& x, const Y& y)
                 "operator*: a dim is split in one operand only; take own<dim, axis> of the other "
                 "(free), or gather it "
                 "with whole<dim>");
-  static_assert(ok<only<fault, dim_split_differently, dims_share_mesh_axis>>,
+  static_assert(ok<only<fault, dim_split_differently>>,
                 "operator*: the operands are split differently; relayout one of them");
   static_assert(ok<only<fault, meshes_differ>>,
                 "operator*: the operands live on different meshes; put them on one");
@@ -156,7 +156,7 @@ template <Operand X, Operand Y> constexpr auto operator*(const X& x, const Y& y)
                 "one that all of them hold (free), or send<axis, k> the one that lives elsewhere");
   static_assert(ok<only<fault, no_operand_has_all_dims>>,
                 "operator*: each operand lacks a dim of the other, so the result would have all "
-                "pairs; rename one, or say outer(x, y)");
+                "pairs; rename one, or say einsum<m, n>(x, y) of matrices, outer(x, y) of pairs");
   return detail::operate<detail::join_kind::product>(detail::multiply_function{}, x, y);
 }
 template <Operand X, Operand Y> constexpr auto operator/(const X& x, const Y& y) {
@@ -170,7 +170,7 @@ template <Operand X, Operand Y> constexpr auto operator/(const X& x, const Y& y)
                 "operator/: a dim is split in one operand only; take own<dim, axis> of the other "
                 "(free), or gather it "
                 "with whole<dim>");
-  static_assert(ok<only<fault, dim_split_differently, dims_share_mesh_axis>>,
+  static_assert(ok<only<fault, dim_split_differently>>,
                 "operator/: the operands are split differently; relayout one of them");
   static_assert(ok<only<fault, meshes_differ>>,
                 "operator/: the operands live on different meshes; put them on one");

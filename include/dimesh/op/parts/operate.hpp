@@ -10,11 +10,12 @@
 
 namespace dimesh::detail {
 
-/// That of an operator between two operands: one of them has all dims.
+/// That of an operator between two operands: one of them has all dims. Where none has, that is what
+/// is said: how they are split is a question of what was meant.
 template <join_kind Kind> struct operator_rule : elementwise_rule<Kind> {
   static constexpr outcome of(rule_operands x, dim_list out) {
     const outcome o = join_rule(Kind, x, out);
-    return o.ok() ? one_has_all(x, o) : o;
+    return o.found == fault_code::meshes_differ ? o : one_has_all(x, o);
   }
 };
 
