@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes docs/reference/: a page for each public header, made of its comments, so that the two cannot differ.
+"""Writes docs/reference/: a page for each public header, made of its comments, so that the two cannot differ, and
+one of all names.
 
     scripts/make_reference.py           writes the pages
     scripts/make_reference.py --check   fails if they are not what it would write
@@ -129,7 +130,7 @@ def fields(lines, at):
 
 
 def entities(text):
-    """(comment, declaration) of all that a /// comment documents; structs with their fields."""
+    """(comment, declaration, is it no member) of all that a /// comment documents; structs with their fields."""
     lines, out, i = strip_private(text).splitlines(), [], 0
     private = False
     while i < len(lines):
@@ -139,14 +140,15 @@ def entities(text):
         if re.match(r"^ public:", lines[i]) or lines[i].startswith("}"):
             private = False
         if line.startswith("///") and not line.startswith("///<") and not private:
-            comment = []
+            comment, outside = [], lines[i].startswith("///")
             while i < len(lines) and lines[i].strip().startswith("///"):
                 comment.append(lines[i].strip()[3:].strip())
                 i += 1
             if i < len(lines) and lines[i].strip():
                 code, body = declaration(lines, i)
                 inside = fields(lines, i) if re.match(r"(template <.*> *)?struct \w+", code) and body else []
-                out.append((" ".join(comment), "\n".join([code + " {", *inside, "};"]) if inside else code + ";"))
+                out.append((" ".join(comment), "\n".join([code + " {", *inside, "};"]) if inside else code + ";",
+                            outside))
             continue
         i += 1
     return out
@@ -160,9 +162,43 @@ def page(path):
     found = entities(text)
     if found:
         out += ["", "## What it offers"]
-    for comment, code in found:
+    for comment, code, _ in found:
         out += ["", "```text", code, "```", "", comment]
     return "\n".join(out).rstrip() + "\n"
+
+
+def name_of(code):
+    """What a declaration at the left margin declares; nothing where it is an operator, or a specialization."""
+    if code.startswith("template"):
+        at = depth = 0
+        for at, c in enumerate(code):
+            depth += (c == "<") - (c == ">")
+            if c == ">" and depth == 0:
+                break
+        # A clause of requirements is indented, and what follows it is not.
+        code = re.sub(r"^\s*\n(?:[ ]+.*\n)*|^ ", "", code[at + 1:])
+    code = re.sub(r"\[\[.*?\]\] ?", "", code, flags=re.S)
+    if match := re.match(r"(?:class|struct|concept|using|enum class|enum|namespace) (\w+)(<?)", code):
+        return "" if match.group(2) or match.group(1) == "detail" else match.group(1)
+    match = re.match(r"[^(]*?(operator\S*|\w+)\s*(?:\(|=|;|\{|$)", code)
+    return "" if match is None or match.group(1).startswith("operator") else match.group(1)
+
+
+def names_page(headers):
+    """All that the public headers declare, and where."""
+    where = {}
+    for h in headers:
+        for _, code, outside in entities(h.read_text()):
+            if outside and (name := name_of(code)):
+                where.setdefault(name, []).append(h.relative_to(INCLUDE).with_suffix(""))
+    out = ["# Names", "", "Which header has it? All of these are in `namespace dimesh`, those of `nn/`, `io/data/` and `pipeline/` mostly in a",
+           "namespace of their own within; `dimesh.hpp` includes those in **bold**.", "", "| name | header |", "|---|---|"]
+    umbrella = set(re.findall(r'#include "dimesh/([\w/]+)\.hpp"', (INCLUDE / "dimesh.hpp").read_text()))
+    for name in sorted(where, key=lambda n: (n.lower(), n)):
+        links = ", ".join(f"[{'**' if str(h) in umbrella else ''}{h}{'**' if str(h) in umbrella else ''}]({h}.md)"
+                          for h in sorted(set(where[name])))
+        out.append(f"| `{name}` | {links} |")
+    return "\n".join(out) + "\n"
 
 
 def first_question(path):
@@ -173,10 +209,10 @@ def first_question(path):
 
 def pages():
     headers = sorted(INCLUDE.rglob("*.hpp"))
-    out = {}
+    out, shown = {}, []
     index = ["# Reference", "", "A page for each header, made from its comments by `scripts/make_reference.py`.", "",
              "What is right by all of these rules and may not be what was meant:",
-             "[what types cannot tell](../what_types_cannot_tell.md)."]
+             "[what types cannot tell](../what_types_cannot_tell.md).", "", "Which header has a name that you know? [Names](names.md)."]
     known = {h: folder for h in headers for folder in FOLDERS
              if h.relative_to(INCLUDE).parent.as_posix() == (folder or ".")
              or (FOLDERS[folder] is None and folder in h.relative_to(INCLUDE).parts)}
@@ -190,10 +226,12 @@ def pages():
         if title is None:
             continue
         index += ["", f"## {title}", "", "| header | the question it answers |", "|---|---|"]
+        shown += mine
         for h in mine:
             name = h.relative_to(INCLUDE).with_suffix(".md")
             out[str(name)] = page(h)
             index.append(f"| [{h.relative_to(INCLUDE)}]({name}) | {first_question(h)} |")
+    out["names.md"] = names_page(shown)
     out["README.md"] = "\n".join(index) + "\n"
     return out
 

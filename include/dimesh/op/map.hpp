@@ -201,8 +201,9 @@ DIMESH_INSTANCE(map_op<add_elements, double, double, double>, 1, 3u);
 
 /// f of the elements of x..., one by one, with elements of the type that f gives, or of T (float,
 /// double, bfloat16). Shapes: each operand any of the result's dims; the first operand that has
-/// them all sets their order. f takes scalars (and dual numbers, if gradients are wanted) and must
-/// be a pure function; it runs on the device where Kokkos does. One pass over memory.
+/// them all sets their order, and where none has, the order in which they come: x[p, q], y[r, q] ->
+/// [p, q, r], all pairs. f takes scalars (and dual numbers, if gradients are wanted) and must be a
+/// pure function; it runs on the device where Kokkos does. One pass over memory.
 template <class T = void, class F, Operand... X>
   requires(sizeof...(X) > 0 && (std::is_void_v<T> || is_real<T>) && !Operand<F> &&
            !std::is_function_v<F> && !std::is_pointer_v<F>)
