@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Installs what is missing, builds, and runs every test: with Open MPI, then with MPICH under the
-# address and undefined-behaviour sanitizers. The last line says how many passed and failed.
+# Installs what is missing, builds, and runs every test with Open MPI, then those of kernels, memory
+# and movers with MPICH under the address and undefined-behaviour sanitizers. The last line says how
+# many passed and failed.
 #
 #   scripts/test.sh [--quick] [--all] [--openmp] [--closed] [--filter REGEX]
 #
@@ -29,7 +30,7 @@ while [[ $# -gt 0 ]]; do
     --openmp) openmp=true ;;
     --closed) closed=true ;;
     --filter) filter=${2:?--filter needs a regular expression} && shift ;;
-    -h | --help) sed -n '3,15s/^# \{0,1\}//p' scripts/test.sh && exit 0 ;;
+    -h | --help) sed -n '3,16s/^# \{0,1\}//p' scripts/test.sh && exit 0 ;;
     *) echo "test.sh: unknown option $1; see --help" >&2 && exit 2 ;;
   esac
   shift
@@ -85,7 +86,8 @@ run_part() {
   fi
   echo "== $preset: test ($(date +%T))"
   local log=build/$preset/ctest.log line skipped
-  ctest --test-dir "build/$preset" -j "$(cores)" --output-on-failure --no-tests=ignore \
+  # One more than cores: a tenth of the time programs wait, for a rank that has ended or a signal.
+  ctest --test-dir "build/$preset" -j "$(($(cores) + 1))" --output-on-failure --no-tests=ignore \
     -R "${filter:-.}" "$@" 2>&1 | tee "$log" || true
   line=$(grep -E '^[0-9]+% tests passed, [0-9]+ tests failed out of [0-9]+' "$log" || true)
   if [[ $line =~ ,\ ([0-9]+)\ tests\ failed\ out\ of\ ([0-9]+) ]]; then

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4 6
 // checks: 124 245 366 487
-// labels: local sanitize device
+// labels: local device
 #include "dimesh/op/attention.hpp"
 
 #include <doctest/doctest.h>

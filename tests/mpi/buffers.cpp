@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The collectives on raw buffers: in one call, and in the pieces that large buffers travel in.
 // ranks: 1 2 3 4
-// labels: sanitize device
+// labels: device
 #include "dimesh/collective/all_gather.hpp"
 #include "dimesh/collective/all_reduce.hpp"
 #include "dimesh/collective/all_to_all.hpp"

@@ -2,7 +2,6 @@
 // Checkpoints that are written while the program goes on; and blocks of every kind in both ways of
 // writing: ragged ones, with halos, complex, at one place.
 // ranks: 1 2 4
-// labels: sanitize
 #include "dimesh/io/checkpoint/start_save.hpp"
 
 #include <doctest/doctest.h>

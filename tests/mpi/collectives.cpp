@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4 6 8
 // checks: 2175 4318 4318 6475 7723 7744
-// labels: sanitize device
+// labels: device
 #include "dimesh/op/all_gather.hpp"
 #include "dimesh/op/all_reduce.hpp"
 #include "dimesh/op/all_to_all.hpp"

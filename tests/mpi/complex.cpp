@@ -3,7 +3,6 @@
 // direction, and <A x, y> = <x, A^H y> for what is linear, under several layouts.
 //
 // ranks: 1 2 4
-// labels: sanitize
 #include "dimesh/op/complex.hpp"
 #include "support/host.hpp"
 

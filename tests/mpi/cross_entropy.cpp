@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
 // checks: 136 262 388
-// labels: local sanitize
+// labels: local
 // The loss of logits in every layout, the classes split or not: values, gradients, and no more than
 // two numbers a row through MPI; smoothing, z-loss, rows without a target.
 #include "dimesh/op/cross_entropy.hpp"

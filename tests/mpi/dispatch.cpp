@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4
-// labels: sanitize
 // Rows that go to the ranks of their groups and back: where they arrive, for even, uneven and
 // ragged rows and any numbers of groups, beside a sort of whole arrays; bytes, transposes, starts;
 // experts without a capacity; rows without a group; groups that there are not, and rows that were

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4
-// labels: sanitize
 // Extents that do not divide, are missing or do not match: exceptions whose texts name the call,
 // the dim, the axis and the sizes, after which the program can go on.
 #include "dimesh/op/arithmetic.hpp"

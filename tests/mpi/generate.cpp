@@ -2,7 +2,6 @@
 // A model that keeps keys and values says, token by token, what it says of the whole text.
 //
 // ranks: 1 2 4
-// labels: sanitize
 #include "dimesh/nn/generate/beam_search.hpp"
 
 #include <doctest/doctest.h>

@@ -3,7 +3,6 @@
 // one text; and a token costs a token's work.
 //
 // ranks: 1 2 4
-// labels: sanitize
 // alone: it makes models of seven layouts
 #include "dimesh/nn/generate/beam_search.hpp"
 

@@ -4,7 +4,7 @@
 // afterwards everything is as it was, also where something went wrong.
 // ranks: 1 2 3 4
 // main: own
-// labels: mpich sanitize
+// labels: mpich
 #include <unistd.h>
 
 #include <csignal>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4
-// labels: sanitize device
+// labels: device
 // Batches of records: the same under every layout and on every number of ranks, from every place
 // on, with any number of threads; what one rank alone cannot read is an error on all.
 #include <dimesh/grad/complete.hpp>

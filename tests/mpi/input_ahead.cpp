@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4
-// labels: sanitize device
+// labels: device
 // Batches that are made ahead: ranks ask each other once for several of them, and yet each bad
 // record is an error on all of them where its batch is wanted, and not before.
 #include <doctest/doctest.h>

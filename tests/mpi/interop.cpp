@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The door to existing codes: elements by name, blocks as Views, memory lent to tensors.
 // ranks: 1 2 4
-// labels: mpich sanitize
+// labels: mpich
 #include <doctest/doctest.h>
 
 #include <census.hpp>

@@ -4,7 +4,7 @@
 // costs.
 // ranks: 1 2 4
 // checks: 2836 4400 5964
-// labels: sanitize_all sanitize device
+// labels: sanitize_all device
 #include "dimesh/op/scan.hpp"
 
 #include <doctest/doctest.h>

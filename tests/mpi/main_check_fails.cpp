@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 3
 // fails: FAILED on one rank or more
-// labels: sanitize
 // Does a check that fails on the last rank alone fail the test?
 #include <doctest/doctest.h>
 #include <dimesh/detail/mpi.hpp>

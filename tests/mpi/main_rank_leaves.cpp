@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 2
 // fails: \[rank 1\].*left it early
-// labels: sanitize
 // Does an exception on one rank end the job, while the others wait in a collective for it?
 #include <doctest/doctest.h>
 #include <dimesh/detail/mpi.hpp>

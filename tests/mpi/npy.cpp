@@ -3,7 +3,6 @@
 // every other. NumPy reads and writes the same. What is damaged is refused on all ranks with one
 // text.
 // ranks: 1 2 4
-// labels: sanitize
 #include "dimesh/io/npy.hpp"
 
 #include <doctest/doctest.h>

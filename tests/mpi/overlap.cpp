@@ -3,7 +3,7 @@
 // it, whatever the size of the buckets.
 //
 // ranks: 1 2 4
-// labels: sanitize device
+// labels: device
 #include "dimesh/grad/overlap.hpp"
 
 #include <doctest/doctest.h>

@@ -3,7 +3,6 @@
 // those of ranks that hold everything; between schedules they have the same bits.
 //
 // ranks: 1 2 4
-// labels: sanitize
 #include "dimesh/pipeline/pipeline.hpp"
 
 #include <doctest/doctest.h>

@@ -4,7 +4,6 @@
 //
 // ranks: 1 2 4
 // checks: 832 1549 2104
-// labels: sanitize
 #include "dimesh/op/place.hpp"
 
 #include <doctest/doctest.h>

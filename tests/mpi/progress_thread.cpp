@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
 // main: own
-// labels: sanitize
 // Moves arrive just the same where a thread calls MPI for them; dropped ones and those that nobody
 // asks after are over in the end, too.
 #include "dimesh/collective/progress.hpp"

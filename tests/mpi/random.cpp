@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4
 // checks: 767 1426 1426 2085
-// labels: sanitize
 #include "dimesh/random.hpp"
 
 #include <doctest/doctest.h>

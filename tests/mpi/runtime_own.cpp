@@ -3,7 +3,6 @@
 // Tensors that outlive Kokkos do no harm. Kokkos takes its own arguments, and no others.
 // ranks: 1 2
 // main: own
-// labels: sanitize
 #include "dimesh/runtime.hpp"
 
 #include <memory>

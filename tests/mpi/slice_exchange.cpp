@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4
-// labels: sanitize device
+// labels: device
 // Parts of dims that ranks split, among others, reversed, shuffled, side by side, merged and cut:
 // beside whole arrays under every layout; transposes and costs; that nothing travels but what
 // changes rank; and what only the run refuses.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4
-// labels: sanitize
 // Orders along a dim that ranks split: beside std::stable_sort of whole arrays under every layout,
 // few elements and many, skewed and all equal; the greatest few and the n-th; what travels;
 // transposes and costs; and what only the run refuses.

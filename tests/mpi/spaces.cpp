@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
-// labels: sanitize
 // Tensors in another memory than the default one: a space of Kokkos that says of itself that no
 // host reaches it, and no MPI. What is computed there has the bits of what is computed here;
 // to_space copies blocks and their gradients, and sends nothing; structs lie in two memories;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
-// labels: sanitize
 // Steps of a program that move the same tensors again work out no plan, forward or back: moves to
 // another mesh, exchanges, gathers to a rank, and what windows see of others. Whatever else tells
 // two moves apart has a plan of its own.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4 6
-// labels: sanitize
 // options: -O1
 #include "dimesh/op/stencil.hpp"
 

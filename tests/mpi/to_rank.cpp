@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4 6 8
 // checks: 1044 2083 2083 3122 4161 4161
-// labels: sanitize device
+// labels: device
 #include "dimesh/op/start_to_rank.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
-// labels: sanitize device
+// labels: device
 #include "dimesh/grad/vjp.hpp"
 
 #include <doctest/doctest.h>
