@@ -226,7 +226,7 @@ auto f(const parameters& p) { return dm::adam{}.start(p); }
 #endif
 
 // mistake: habits_of_operators__text_of_partial
-// expect: value: the tensor is a sum yet to be made; complete it first
+// expect: value: the tensor is a sum, maximum or minimum yet to be made; complete it first
 // expect: partial_operand<rows>
 #ifdef COMPILE_FAIL
 auto f(const dm::tensor<float, by_batch, batch>& x) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The number in a sum yet to be made.
-// expect: value: the tensor is a sum yet to be made; complete it first
+// expect: value: the tensor is a sum, maximum or minimum yet to be made; complete it first
 // expect: partial_operand<rows>
 #include <dimesh/dimesh.hpp>
 

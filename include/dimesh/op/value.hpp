@@ -40,7 +40,7 @@ template <Operand X> [[nodiscard]] constexpr auto value(const X& x) {
       ok<only<fault, value_not_scalar>>,
       "value: the tensor has dims and so many numbers; take it by to_rank, or read data()");
   static_assert(ok<only<fault, partial_operand>>,
-                "value: the tensor is a sum yet to be made; complete it first");
+                "value: the tensor is a sum, maximum or minimum yet to be made; complete it first");
   static_assert(
       ok<only<fault, tensor_is_placed>>,
       "value: the tensor lives at one place of this axis, and other ranks have no number; "
