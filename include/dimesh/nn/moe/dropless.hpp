@@ -114,6 +114,40 @@ using as_split_by = std::conditional_t<
         .uneven[0],
     uneven<Expert>, Expert>;
 
+/// Axis A, and no other, splits D.
+template <class A, class D> struct split_by_one_rule : dimesh::detail::keeps_dims {
+  using named = list<D>;
+  using axes = list<A>;
+  static constexpr outcome of(dimesh::detail::rule_operands x, dimesh::detail::dim_list) {
+    return dimesh::detail::split_by_one_rule_of(x[0], x[0].axis_of(dimesh::detail::type_number<A>),
+                                                &facts_of_dim<D>);
+  }
+};
+/// The first of the dims that number groups of tokens, along which rows may be split.
+template <class X, class M>
+using first_of_groups = dimesh::detail::type_at<
+    0,
+    typename concat_impl<dims_without<dims_without<typename spec_of<X>::dims, typename M::length>,
+                                      typename M::model>,
+                         list<typename M::length>>::type>;
+
+/// Do tokens X and the experts of P lie so that rows can go from these to those along A? Told here
+/// of the layer's own operands; further in it would be told of rows that nobody has seen.
+template <class A, class E, class M, class P, class X> constexpr bool rows_can_go() {
+  using experts = std::remove_cvref_t<decltype(held_by<value_of<X>, E>(std::declval<P>().up))>;
+  using tokens_fault = fault_of<split_by_one_rule<A, first_of_groups<X, M>>, X>;
+  using experts_fault =
+      std::conditional_t<ok<tokens_fault>,
+                         fault_of<split_by_one_rule<A, typename M::expert>, experts>, no_fault>;
+  static_assert(ok<tokens_fault>,
+                "dropless_mixture: the axis in the angle brackets, and no other, splits the batch; "
+                "lay tokens out so, or take mixture, which goes under any layout");
+  static_assert(ok<experts_fault>,
+                "dropless_mixture: the axis in the angle brackets, and no other, splits the "
+                "experts; let their layout do so, or take mixture, which goes under any");
+  return ok<tokens_fault> && ok<experts_fault>;
+}
+
 template <class A, class E, class M, class P, class X, class How, class V>
 auto without_slots(const P& p, const X& x, const How& how, const V& valid) {
   using expert = typename M::expert;
@@ -159,6 +193,8 @@ template <Axis A, Layout Experts, Layout C, class M, class P, Operand X, class V
 auto dropless_mixture(const model<C, M>&, const P& p, const X& x, const V& valid = {}) {
   if constexpr (is_poison<X>)
     return mixture_result<poison, detail::no_routing, poison, poison>{};
+  else if constexpr (!detail::rows_can_go<A, Experts, M, P, X>())
+    return mixture_result<poison, detail::no_routing, poison, poison>{};
   else
     return detail::without_slots<A, Experts, M>(p, x, detail::gates_by_form<M, V>{valid}, valid);
 }
@@ -172,6 +208,8 @@ template <Axis A, Layout Experts, Layout C, class M, class P, Operand X, class H
 auto dropless_mixture_by(const model<C, M>&, const P& p, const X& x, const How& how,
                          const V& read = {}) {
   if constexpr (is_poison<X>)
+    return mixture_result<poison, detail::no_routing, poison, poison>{};
+  else if constexpr (!detail::rows_can_go<A, Experts, M, P, X>())
     return mixture_result<poison, detail::no_routing, poison, poison>{};
   else
     return detail::without_slots<A, Experts, M>(p, x, how, read);
