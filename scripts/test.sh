@@ -115,7 +115,10 @@ mkdir -p build
 if [[ $closed == true ]]; then
   run_part closed "tests_sanitize_all" -L '^sanitize_all$'
 else
-  run_part default "all"
+  # With --all, or by name, also what CI has no time for.
+  most=(-LE '^exhaustive$')
+  [[ $all == true || -n $filter ]] && most=()
+  run_part default "all" "${most[@]}"
 fi
 # More ranks than cores are slow with MPICH, and the type layer knows no MPI: up to two ranks.
 many='/([3-9]|[1-9][0-9]+)$'
