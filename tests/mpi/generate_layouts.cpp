@@ -137,6 +137,32 @@ TEST_CASE("keys and values split along the length") {
   check_feed<other, along_parts>(square);
 }
 
+/// A value that is no number, hidden from the first query and seen by the second, at a place that
+/// bfloat16 does not hold.
+struct places : dm::dim<> {};
+template <class T> void check_hidden(const dm::grid<line>& g) {
+  using L = dm::layout<line, dm::split<dm::uneven<places>, x>>;
+  using rows = dm::tensor<T, L, places, heads, head>;
+  const auto one_but_for = [](index_t i, index_t, index_t) {
+    return static_cast<T>(i == 301 ? std::nanf("") : 1.F);
+  };
+  const auto v = dm::generate<rows>(g, one_but_for, places{303});
+  const auto q = dm::zeros<dm::tensor<T, L, nn::next_tokens, heads, head>>(g, nn::next_tokens{2});
+  const auto y = nn::detail::attention_all_reduce<nn::next_tokens, places, head>(
+      q, dm::zeros_like(v), v, {.causal = true, .offset = 300});
+  const auto all = test_support::on_host(y);
+  const auto half = static_cast<std::size_t>(y.local_size()) / 2;
+  for (std::size_t i = 0; i < half; ++i) {
+    CHECK(std::abs(static_cast<double>(all[i]) - 1) < 0.02);
+    CHECK(std::isnan(static_cast<float>(all[half + i])));
+  }
+}
+TEST_CASE("a value that is hidden from a query reaches none of its results, be it no number") {
+  const dm::grid<line> g;
+  check_hidden<double>(g);
+  check_hidden<dm::bfloat16>(g);
+}
+
 template <class C> void check_work(const dm::grid<line>& g) {
   using M = small;
   const auto p = parameters_of<C, M>(g);
