@@ -58,7 +58,7 @@ inline void agree_on_fault(MPI_Comm comm, std::string fault) {
   int mine = fault.empty() ? ranks : rank, first = ranks;
   {
     const waiting here("agree");
-    check(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm), "checkpoint");
+    check(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm), "agree");
   }
   if (first == ranks) return;
   if (rank == first && ranks > 1) fault += " (rank " + std::to_string(rank) + ")";
@@ -72,7 +72,7 @@ template <class F> void together(MPI_Comm comm, F&& f) {
     f();
   } catch (const std::exception& e) {
     fault = e.what();
-    if (fault.empty()) fault = "checkpoint: an exception without a text";
+    if (fault.empty()) fault = "agree: an exception without a text";
   }
   agree_on_fault(comm, std::move(fault));
 }
