@@ -69,7 +69,6 @@ struct halo_stages {
 /// The messages of each stage, for tensors that have the halos, and all copies.
 struct halo_plan : move_plan {
   struct one_stage : window_moves {
-    std::vector<moved_box> outside;  // what of the array lies beyond the ends of the dim
     // Do others want the first elements of the block, or the last ones, or a far end of the dim?
     bool gives_low = false, gives_high = false;
     using window_moves::window_moves;
@@ -86,7 +85,7 @@ struct halo_plan : move_plan {
   /// Fills the halos of an array that is stored like the tensor, whose interior is there.
   template <class T> void fill(const storage& all) const {
     for (const one_stage& s : at) {
-      zero_ends(s, static_cast<T*>(all.data()));
+      zero_beyond(s, static_cast<T*>(all.data()));
       move_windows<false, T>(s, all, all, "halo_exchange");
     }
   }
@@ -116,7 +115,7 @@ struct halo_plan : move_plan {
     const running call(watcher, "halo_exchange");  // also where another one's end starts it
     const in_part begins(watcher, event_part::start);
     for (; f.stage < stages.count; ++f.stage) {
-      zero_ends(moves(f.stage), all);
+      zero_beyond(moves(f.stage), all);
       start_windows<T>(moves(f.stage), all, all, "halo_exchange", f.tags[f.stage], f);
       if (moves(f.stage).over != nullptr) return false;
     }
@@ -125,10 +124,6 @@ struct halo_plan : move_plan {
   static halo_stages stages_of_hints(const tensor_core& y, const plan_hints& with);
   static moved_box inside_of(const array_box& block, bool back);
   void add(const tensor_core& y, int i, bool back);
-  /// Zeros where the window leaves the dim.
-  template <class T> static void zero_ends(const one_stage& s, T* all) {
-    for (const moved_box& b : s.outside) local::fill_box(b.how, T{}, all + b.to);
-  }
 };
 
 #if DIMESH_COMPILED != 1
@@ -175,13 +170,6 @@ DIMESH_OUTLINE inline void halo_plan::add(const tensor_core& y, int i, bool back
       s.gives_low = s.gives_low || own < w;
       s.gives_high = s.gives_high || own + count > mine.length - w;
     });
-  if (stages.ends != boundary::zero && dim.extent() != 0) return;
-  const index_t n = mine.length + 2 * w;
-  const auto clamped = [n](index_t k) { return k < 0 ? 0 : k < n ? k : n; };
-  const index_t before = clamped(w - mine.offset);
-  const index_t behind = clamped(mine.offset + mine.length + w - dim.extent());
-  for (const array_box& b : {all.part(d, 0, before), all.part(d, n - behind, behind)})
-    if (b.size() > 0) s.outside.emplace_back(b, b);
 }
 #endif
 

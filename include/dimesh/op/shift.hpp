@@ -47,12 +47,13 @@ template <class T> struct shift_op {
     return plan_of<shift_plan>(x, x, {d, near, static_cast<index_t>(ends)});
   }
   void fill(results y, operands x) const {
-    if (ends == boundary::zero) zero_bytes(y[0].memory.data(), y[0].bytes());
-    move_windows<false, T>(plan(x[0]), x[0].memory, y[0].memory, "shift");
+    const shift_plan& p = plan(x[0]);
+    zero_beyond(p, y[0].data<T>());
+    move_windows<false, T>(p, x[0].memory, y[0].memory, "shift");
   }
   void start(results y, operands x, flight& f) const {
     const shift_plan& p = plan(x[0]);
-    if (ends == boundary::zero) zero_bytes(y[0].memory.data(), y[0].bytes());
+    zero_beyond(p, y[0].data<T>());
     f.plan = p.shared_from_this();
     start_windows(p, x[0].data<const T>(), y[0].data<T>(), "shift",
                   window_tag(p, "shift", collective::wire_of<T>), f);

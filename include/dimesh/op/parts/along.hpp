@@ -12,7 +12,7 @@
 #include "dimesh/collective/neighbors.hpp"
 #include "dimesh/core/flight.hpp"
 #include "dimesh/detail/compiled.hpp"
-#include "dimesh/local/copy.hpp"
+#include "dimesh/op/parts/array_box.hpp"
 #include "dimesh/op/parts/transition.hpp"
 
 namespace dimesh {
@@ -89,68 +89,6 @@ constexpr void count_windows(tally& t, const cut_dim& dim, const window& w, inde
   }
 }
 
-/// A box in a larger array.
-struct array_box {
-  index_t first = 0;  // the place of its first element
-  int rank = 0;
-  index_t extent[max_dims]{}, stride[max_dims]{};
-
-  index_t size() const { return across(-1); }
-  /// Elements at one place of dim d.
-  index_t across(int d) const {
-    index_t n = 1;
-    for (int e = 0; e < rank; ++e) n *= e == d ? 1 : extent[e];
-    return n;
-  }
-  /// Without `n` places at either end of dim d.
-  array_box within(int d, index_t n) const { return part(d, n, extent[d] - 2 * n); }
-  /// Places from `begin` on, `count` of them, of dim d.
-  array_box part(int d, index_t begin, index_t count) const {
-    array_box b = *this;
-    b.first += begin * stride[d];
-    b.extent[d] = count;
-    return b;
-  }
-  /// As many elements one after another, from place `at` on.
-  array_box dense(index_t at = 0) const {
-    array_box b = *this;
-    b.first = at;
-    local::row_major_strides(rank, b.extent, b.stride);
-    return b;
-  }
-};
-
-/// All that a rank stores of a tensor.
-inline array_box stored_array(const tensor_core& x) {
-  array_box b;
-  b.rank = x.rank();
-  for (int d = 0; d < b.rank; ++d) b.extent[d] = x.local(d);
-  return b.dense();
-}
-
-/// y[to] = x[from], boxes of the same extents.
-template <class T> void copy_part(const T* x, const array_box& from, T* y, const array_box& to) {
-  local::copy_box(from.rank, from.extent, x + from.first, from.stride, y + to.first, to.stride);
-}
-
-/// A box that moves again and again: where it begins in either array, and how it goes.
-struct moved_box {
-  index_t from, to;
-  local::box_move how;
-
-  moved_box(const array_box& x, const array_box& y)
-      : from(x.first), to(y.first), how(x.rank, x.extent, x.stride, y.stride) {}
-  /// Elements one after another, in either array?
-  bool is_run() const { return how.rank == 1 && how.from[0] == 1 && how.to[0] == 1; }
-  /// From x to y, or is added there.
-  template <bool Add, class T> void move(const T* x, T* y) const {
-    if constexpr (Add)
-      local::add_box(how, x + from, y + to);
-    else
-      local::copy_box(how, x + from, y + to);
-  }
-};
-
 /// Who has which piece of whose window, and where it lies: of this rank. Messages that are runs of
 /// the array, each of them, travel from and into the array itself.
 struct window_moves {
@@ -160,6 +98,7 @@ struct window_moves {
   std::vector<moved_box> out, in;  // what these consist of, to and from buffers
   index_t sent = 0, received = 0;  // elements of the buffers
   bool sends_in_place = false, receives_in_place = false;
+  std::vector<moved_box> beyond;  // what of the own window lies beyond the ends of the dim
 
   window_moves() = default;
   /// Windows are filled from blocks; back: emptied into them. Given where this rank's lie, in
@@ -187,6 +126,14 @@ DIMESH_OUTLINE inline window_moves::window_moves(const grid_state& grid, const c
     const array_box here = blocks.part(dim.d, own, count), seen = windows.part(dim.d, place, count);
     back ? add(kept, seen, here) : add(kept, here, seen);
   });
+  if (dim.ends == boundary::zero || dim.extent() == 0) {
+    const index_t n = w.count(mine), begin = w.begin(mine);
+    const auto clamped = [n](index_t k) { return k < 0 ? 0 : k < n ? k : n; };
+    const index_t before = clamped(-begin), behind = clamped(begin + n - dim.extent());
+    for (const array_box& b :
+         {windows.part(dim.d, 0, before), windows.part(dim.d, n - behind, behind)})
+      add(beyond, b, b);
+  }
   if (dim.talk == 0) return;
   over = &grid.along(dim.talk);
   index_t packed = 0, unpacked = 0;
@@ -241,6 +188,10 @@ DIMESH_OUTLINE inline bool window_moves::lay_in_place(std::vector<collective::me
 }
 #endif
 
+/// Zeros in y where the windows leave the dim.
+template <class T> void zero_beyond(const window_moves& m, T* y) {
+  for (const moved_box& b : m.beyond) local::fill_box(b.how, T{}, y + b.to);
+}
 /// What others get: in x itself, or in `room`.
 template <class T> const T* pack_windows(const window_moves& m, const T* x, storage& room) {
   if (m.sends_in_place) return x;
