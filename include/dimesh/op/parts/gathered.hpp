@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "dimesh/collective/gather.hpp"
+#include "dimesh/core/plans.hpp"
 #include "dimesh/local/copy.hpp"
 #include "dimesh/memory/slab.hpp"
 #include "dimesh/op/parts/transition.hpp"
