@@ -14,6 +14,7 @@
 
 #include "dimesh/collective/communicator.hpp"
 #include "dimesh/detail/compiled.hpp"
+#include "dimesh/layout/fault.hpp"
 #if DIMESH_COMPILED != 1
 #include <Kokkos_Core.hpp>
 #include <chrono>
@@ -150,12 +151,23 @@ DIMESH_OUTLINE inline void runtime::on_terminate() noexcept {
 }
 #endif
 
+namespace detail {
+template <class Program>
+using program_fault = std::conditional_t<std::is_invocable_v<Program&>, no_fault,
+                                         wrong_arguments<std::remove_cvref_t<Program>>>;
+}  // namespace detail
+
 /// Runs `program` between start and end; returns what it returns, or 0. An exception that leaves
 /// it ends the job on all ranks. Arguments for MPI and Kokkos (--kokkos-...) are taken out.
 template <class Program> int run(int& argc, char** argv, Program&& program) {
+  static_assert(ok<detail::program_fault<Program>>,
+                "run: the program takes no arguments; it captures what it needs, and makes its "
+                "grids: run(argc, argv, [&] { grid<pod> g; })");
   runtime started(argc, argv);
   try {
-    if constexpr (std::is_void_v<decltype(program())>) {
+    if constexpr (!ok<detail::program_fault<Program>>) {
+      return 1;
+    } else if constexpr (std::is_void_v<decltype(program())>) {
       program();
       return 0;
     } else {
