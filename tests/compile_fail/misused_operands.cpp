@@ -83,7 +83,7 @@ auto f() { return dm::outer(w, v); }
 #endif
 
 // mistake: misused_operands__select
-// expect: select: a condition and two values, one of which may be a number, stand in the parentheses: select(x > 0, x, y)
+// expect: select: a condition and two values, which may be numbers, stand in the parentheses: select(x > 0, x, y)
 // expect: wrong_arguments<
 #ifdef COMPILE_FAIL
 auto f() { return dm::select(x > 0, x); }

@@ -299,6 +299,8 @@ TEST_CASE("select with a number, clamp: values and gradients") {
   for_each_case<line, unevenly, p, q>({{5, 3}}, [](auto v, const array& a) {
     CHECK(agrees(dm::select(v > 0, v, 7), each([](double x) { return x > 0 ? x : 7; }, a)));
     CHECK(agrees(dm::select(v > 0, 7, v), each([](double x) { return x > 0 ? 7 : x; }, a)));
+    CHECK(agrees(dm::select(v > 0, 2.5, -1), each([](double x) { return x > 0 ? 2.5 : -1; }, a)));
+    static_assert(std::is_same_v<dm::value_of<decltype(dm::select(v > 0, 1.f, -1))>, float>);
     CHECK(agrees(dm::clamp(v, -2, 1),
                  each([](double x) { return std::min(std::max(x, -2.0), 1.0); }, a)));
     CHECK(agrees(dm::maximum(v, 1), each([](double x) { return std::max(x, 1.0); }, a)));

@@ -3,7 +3,7 @@
 // by them. None of them takes addends.
 //
 //   x > y, x > 0               -> tensor of bool, of the same shape and layout
-//   select(x > y, x, y)        -> elementwise choice; one of the two may be a number
+//   select(x > y, x, y)        -> elementwise choice; the two may be numbers
 #pragma once
 
 #include "dimesh/core/number_as_element.hpp"
@@ -26,6 +26,14 @@ template <class T, bool WhereTrue> struct select_number_function {
   T n;
   template <class C, class A> KOKKOS_INLINE_FUNCTION auto operator()(const C& c, const A& a) const {
     return dimesh::select(static_cast<bool>(c) != WhereTrue, a, n);
+  }
+};
+/// One of two numbers.
+template <class T> struct select_numbers_function {
+  static constexpr std::string_view call = "select";
+  T where_true, elsewhere;
+  template <class C> KOKKOS_INLINE_FUNCTION T operator()(const C& c) const {
+    return static_cast<bool>(c) ? where_true : elsewhere;
   }
 };
 struct less_function {
@@ -121,6 +129,20 @@ constexpr auto select(const C& condition, N n, const X& x) {
   using T = detail::element_as<X, N>;
   return detail::map_as<detail::join_kind::nonlinear>(
       detail::select_number_function<T, true>{detail::as_element<T>("select", n)}, condition, x);
+}
+
+/// One number where the condition holds, else another; elements are of the type that both have in
+/// common: select(x > 0, 1.f, -1.f) -> float.
+template <Operand C, detail::Number N, detail::Number M>
+constexpr auto select(const C& condition, N n, M m) {
+  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, C>>,
+                "select: the operands do not fit; complete what is partial, relayout what is split "
+                "differently");
+  static_assert(ok<detail::condition_fault<C>>,
+                "select: the condition is a tensor of bool, and stands first: select(x > 0, x, y)");
+  using T = std::common_type_t<N, M>;
+  return detail::map_as<detail::join_kind::nonlinear>(
+      detail::select_numbers_function<T>{static_cast<T>(n), static_cast<T>(m)}, condition);
 }
 
 template <Operand X, Operand Y> constexpr auto operator<(const X& x, const Y& y) {

@@ -93,7 +93,7 @@ template <class... N, class... A>
            !(sizeof...(N) == 0 && sizeof...(A) == 3))
 constexpr poison select(const A&...) {
   static_assert(ok<detail::misuse<detail::three_tensors_call, detail::list<N...>, A...>>,
-                "select: a condition and two values, one of which may be a number, stand in the "
+                "select: a condition and two values, which may be numbers, stand in the "
                 "parentheses: select(x > 0, x, y)");
   return {};
 }
