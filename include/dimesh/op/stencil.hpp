@@ -6,7 +6,8 @@
 //           tensor<T, layout<pod, split<halo<row, 1>, rows>>, row, col>)
 //     -> tensor<T, layout<pod, split<row, rows>>, row, col>
 //
-// The function reads the same neighbours at every point: it chooses between values by `select`.
+// The function reads the same neighbours at every point: it chooses between values by
+// dimesh::select(c, a, b).
 #pragma once
 
 #include "dimesh/op/map.hpp"
