@@ -13,6 +13,7 @@
 #include "dimesh/op/arithmetic.hpp"
 #include "dimesh/op/complete.hpp"
 #include "dimesh/op/compound.hpp"
+#include "dimesh/op/cuts.hpp"
 #include "dimesh/op/halo_exchange.hpp"
 #include "dimesh/op/operation.hpp"
 #include "dimesh/op/reduce.hpp"
@@ -249,6 +250,23 @@ TEST_CASE("borrow: x += y is written where x lies, x = x + y is another tensor")
   s += dm::from_rank<sums>(g, {7, 8, 9, 10, 11, 12}, 0);
   CHECK(s.data() == memory.data());
   CHECK(memory[5] == (g.rank() == 0 ? 13 : 1));
+}
+
+TEST_CASE("borrow: blocks of as many elements as each rank happens to have") {
+  using counted = dm::tensor<double, dm::layout<line, dm::split<dm::ragged<row>, ranks>>, row, col>;
+  const dm::grid<line> g;
+  std::vector<index_t> counts;
+  for (int r = 0; r < g.ranks(); ++r) counts.push_back(r == 1 ? 0 : r + 2);
+  const dm::cuts<row> how(counts);
+  const index_t mine = counts[static_cast<std::size_t>(g.rank())];
+  const field_view v("v", static_cast<std::size_t>(mine), 6);
+  Kokkos::deep_copy(v, 1.0);
+  auto x = dm::borrow<counted>(g, v, how);
+  CHECK(x.data() == v.data());
+  CHECK(dm::value(dm::complete(dm::sum(x))) == 6.0 * static_cast<double>(x.extent<row>()));
+  std::vector<double> memory(static_cast<std::size_t>(6 * mine), 2);
+  const auto y = dm::borrow<counted>(g, memory.data(), 6 * mine, how);
+  CHECK(dm::value(dm::complete(dm::sum(x * y))) == 12.0 * static_cast<double>(x.extent<row>()));
 }
 
 TEST_CASE("borrow: an address, a length, and blocks that have halos") {

@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "dimesh/core/any_argument.hpp"
+#include "dimesh/core/cuts_like.hpp"
 #include "dimesh/interop/view.hpp"
 
 namespace dimesh {
@@ -29,15 +30,16 @@ template <class X, class T> storage lent_storage(T* data, std::shared_ptr<const 
 }
 template <class X, class... From>
 X tensor_over(const typename X::grid_type& g, const storage& memory, const From&... extents) {
-  return X(g, typename X::shape_type(typename X::shape_type{}, extents...), memory);
+  return X(g, typename X::shape_type(typename X::shape_type{}, extents...), memory,
+           cuts_among(extents...));
 }
 
 }  // namespace detail
 
 /// A tensor over this rank's block where it lies: a View in the memory space of tensors, contiguous
 /// and row-major in the order of X's dims, as long as the block along each (halos count). The View
-/// is kept while the tensor needs it. Extents that X leaves open come from dims with a value, and
-/// shapes. Local. Throws dimesh::error if lengths or strides are others; of a View that is
+/// is kept while the tensor needs it. Extents that X leaves open come from dims with a value,
+/// shapes and cuts. Local. Throws dimesh::error if lengths or strides are others; of a View that is
 /// row-major in another order of its dims (LayoutLeft), it names that order.
 template <Tensor X, class V, Extents... From>
   requires(detail::is_view<V>)
