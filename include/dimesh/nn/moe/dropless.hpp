@@ -148,6 +148,10 @@ template <class A, class E, class M, class P, class X> constexpr bool rows_can_g
   return ok<tokens_fault> && ok<experts_fault>;
 }
 
+/// What stands in the angle brackets: along which axis, to experts that lie how.
+template <class... Named> inline constexpr bool travels = false;
+template <Axis A, Layout E> inline constexpr bool travels<A, E> = true;
+
 template <class A, class E, class M, class P, class X, class How, class V>
 auto without_slots(const P& p, const X& x, const How& how, const V& valid) {
   using expert = typename M::expert;
@@ -189,12 +193,15 @@ auto without_slots(const P& p, const X& x, const How& how, const V& valid) {
 /// all choices are taken, by chance or not. Communicates: as mixture does for extents and the
 /// router; an exchange of counts, rows there and back (twice as many small ones where there are
 /// biases), and sums where Experts splits the hidden dim. Throws dimesh::error on all ranks alike.
-template <Axis A, Layout Experts, Layout C, class M, class P, Operand X, class V = all_tokens>
+template <Axis A, Layout Experts, Layout C, class M, detail::HasExperts P, Operand X,
+          class V = all_tokens>
 auto dropless_mixture(const model<C, M>&, const P& p, const X& x, const V& valid = {}) {
   if constexpr (is_poison<X>)
-    return mixture_result<poison, detail::no_routing, poison, poison>{};
+    return detail::no_mixture{};
+  else if constexpr (!detail::tokens_fit<Experts, M, X>())
+    return detail::no_mixture{};
   else if constexpr (!detail::rows_can_go<A, Experts, M, P, X>())
-    return mixture_result<poison, detail::no_routing, poison, poison>{};
+    return detail::no_mixture{};
   else
     return detail::without_slots<A, Experts, M>(p, x, detail::gates_by_form<M, V>{valid}, valid);
 }
@@ -203,16 +210,36 @@ auto dropless_mixture(const model<C, M>&, const P& p, const X& x, const V& valid
 /// with a bias that balances, and `read` is what it reads beside them, as of mixture_by. All that
 /// are chosen go, full experts and chances of second choices notwithstanding; those that are -1 go
 /// nowhere.
-template <Axis A, Layout Experts, Layout C, class M, class P, Operand X, class How,
+template <Axis A, Layout Experts, Layout C, class M, detail::HasExperts P, Operand X, class How,
           class V = all_tokens>
 auto dropless_mixture_by(const model<C, M>&, const P& p, const X& x, const How& how,
                          const V& read = {}) {
   if constexpr (is_poison<X>)
-    return mixture_result<poison, detail::no_routing, poison, poison>{};
+    return detail::no_mixture{};
+  else if constexpr (!detail::tokens_fit<Experts, M, X>())
+    return detail::no_mixture{};
   else if constexpr (!detail::rows_can_go<A, Experts, M, P, X>())
-    return mixture_result<poison, detail::no_routing, poison, poison>{};
+    return detail::no_mixture{};
   else
     return detail::without_slots<A, Experts, M>(p, x, how, read);
+}
+
+/// What they say to other arguments, or to the same in another order.
+template <class... Named, class... A>
+  requires(!detail::travels<Named...> || !detail::given_experts<3, 4, A...>)
+constexpr detail::no_mixture dropless_mixture(const A&...) {
+  static_assert(ok<dimesh::detail::wrong_unless_poison<A...>>,
+                "dropless_mixture: takes an axis and the experts' layout, a model, the parameters "
+                "of a mixture and tokens: dropless_mixture<rows, experts>(m, p.moe, x)");
+  return {};
+}
+template <class... Named, class... A>
+  requires(!detail::travels<Named...> || !detail::given_experts<4, 5, A...>)
+constexpr detail::no_mixture dropless_mixture_by(const A&...) {
+  static_assert(ok<dimesh::detail::wrong_unless_poison<A...>>,
+                "dropless_mixture_by: takes an axis and the experts' layout, a model, parameters, "
+                "tokens, a routing: dropless_mixture_by<rows, experts>(m, p.moe, x, how)");
+  return {};
 }
 
 }  // namespace dimesh::nn

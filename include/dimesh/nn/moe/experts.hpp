@@ -19,6 +19,7 @@
 
 #include "dimesh/nn/feed_forward.hpp"
 #include "dimesh/nn/moe/balance.hpp"
+#include "dimesh/nn/moe/given.hpp"
 #include "dimesh/nn/moe/parts/in_chunks.hpp"
 #include "dimesh/op/extents_all_reduce.hpp"
 #include "dimesh/op/whole.hpp"
@@ -44,15 +45,27 @@ template <class L, class M> struct mixture_parameters {
                            (down_bias_type, down_bias));
 };
 
-/// What a mixture gives: its result, and what losses and metrics want to know.
-template <class Y, class R, class P, class X> struct [[nodiscard]] mixture_result {
-  Y y;  ///< like the tokens
-  R route;  ///< routing (route.hpp)
-  P probabilities;  ///< [.., length, expert], in float or wider
-  X logits;  ///< the same before the softmax
-};
-
 namespace detail {
+
+/// Which of the dims that form M asks tokens X for do they lack?
+template <class M, class X, class Dims = typename spec_of<X>::dims>
+using lacking =
+    std::conditional_t<(dimesh::detail::index_of<typename M::length, Dims> < 0),
+                       dim_not_in_tensor<typename M::length>,
+                       std::conditional_t<(dimesh::detail::index_of<typename M::model, Dims> < 0),
+                                          dim_not_in_tensor<typename M::model>, no_fault>>;
+/// Are these tokens of form M, and is Experts a layout, if anything? Told where the call enters.
+template <class Experts, class M, class X> constexpr bool tokens_fit() {
+  static_assert(ok<lacking<M, X>>,
+                "mixture, dropless_mixture: tokens have the form's length and model among their "
+                "dims; rename theirs, or let the form name these");
+  using fault = std::conditional_t<std::is_void_v<Experts> || Layout<Experts>, no_fault,
+                                   not_a_layout<Experts>>;
+  static_assert(ok<fault>,
+                "mixture: the layout of the experts stands in the angle brackets, if any: "
+                "mixture<experts>(m, p.moe, x)");
+  return ok<lacking<M, X>> && ok<fault>;
+}
 
 /// The router's logits, in float or wider, and whole along experts; x as it lies.
 template <class Expert, class Model, class X, class W>
@@ -169,13 +182,16 @@ constexpr auto mixed(const model<C, M>& m, const P& p, const X& x, const How& ho
 /// Communicates: compares extents given at run time; completes x, gathers its length where it is
 /// split, and the router's weights; relayouts slots, and how many are filled, to X, and slots back;
 /// sums under X as feed_forward does.
-template <class Experts = void, Layout C, class M, class P, Operand X, class V = all_tokens>
+template <class Experts = void, Layout C, class M, detail::HasExperts P, Operand X,
+          class V = all_tokens>
 constexpr auto mixture(const model<C, M>& m, const P& p, const X& x, const V& valid = {}) {
   static_assert(detail::few_chunks<M>,
                 "mixture: the form asks for more expert_chunks than can be under way at a time; 16 "
                 "is the most");
   if constexpr (is_poison<X> || !detail::few_chunks<M>)
-    return mixture_result<poison, detail::no_routing, poison, poison>{};
+    return detail::no_mixture{};
+  else if constexpr (!detail::tokens_fit<Experts, M, X>())
+    return detail::no_mixture{};
   else
     return detail::mixed<Experts, true>(m, p, x, detail::route_by_form<M, V>{m.run.key, valid},
                                         valid);
@@ -187,7 +203,7 @@ constexpr auto mixture(const model<C, M>& m, const P& p, const X& x, const V& va
 /// What `how` reads beside the probabilities is, too, where its extents are given at run time: a
 /// mask or a bias behind it, `read`, is compared with the tokens; of more than one compare the
 /// others before (extents_all_reduce).
-template <class Experts = void, Layout C, class M, class P, Operand X, class How,
+template <class Experts = void, Layout C, class M, detail::HasExperts P, Operand X, class How,
           class V = all_tokens>
 constexpr auto mixture_by(const model<C, M>& m, const P& p, const X& x, const How& how,
                           const V& read = {}) {
@@ -195,7 +211,9 @@ constexpr auto mixture_by(const model<C, M>& m, const P& p, const X& x, const Ho
                 "mixture_by: the form asks for more expert_chunks than can be under way at a time; "
                 "16 is the most");
   if constexpr (is_poison<X> || !detail::few_chunks<M>)
-    return mixture_result<poison, detail::no_routing, poison, poison>{};
+    return detail::no_mixture{};
+  else if constexpr (!detail::tokens_fit<Experts, M, X>())
+    return detail::no_mixture{};
   else
     return detail::mixed<Experts, false>(m, p, x, how, read);
 }
