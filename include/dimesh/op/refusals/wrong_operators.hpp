@@ -138,5 +138,22 @@ template <detail::Struct S> constexpr poison operator/(const S&, detail::any_num
                 "place, and for_each_tensor walks them one by one");
   return {};
 }
+/// A struct on the left, with another on the right or what a faulty product of one has given.
+template <detail::Struct S, class B>
+  requires(detail::Struct<B> || is_poison<B>)
+constexpr S& operator+=(S& s, const B&) {
+  static_assert(ok<detail::wrong_unless_poison<S, B>>,
+                "operator+=: a struct of tensors is no tensor; for_each_tensor walks several side "
+                "by side: for_each_tensor([](const auto&, auto& x, auto& y) { x += y; }, p, d)");
+  return s;
+}
+template <detail::Struct S, class B>
+  requires(detail::Struct<B> || is_poison<B>)
+constexpr S& operator-=(S& s, const B&) {
+  static_assert(ok<detail::wrong_unless_poison<S, B>>,
+                "operator-=: a struct of tensors is no tensor; an optimizer steps: sgd{.rate = "
+                "0.1}(p, gradients), and for_each_tensor walks several side by side");
+  return s;
+}
 
 }  // namespace dimesh
