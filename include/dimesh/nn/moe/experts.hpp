@@ -49,14 +49,14 @@ namespace detail {
 
 /// Which of the dims that form M asks tokens X for do they lack?
 template <class M, class X, class Dims = typename spec_of<X>::dims>
-using lacking =
+using lacking_tokens =
     std::conditional_t<(dimesh::detail::index_of<typename M::length, Dims> < 0),
                        dim_not_in_tensor<typename M::length>,
                        std::conditional_t<(dimesh::detail::index_of<typename M::model, Dims> < 0),
                                           dim_not_in_tensor<typename M::model>, no_fault>>;
 /// Are these tokens of form M, and is Experts a layout, if anything? Told where the call enters.
 template <class Experts, class M, class X> constexpr bool tokens_fit() {
-  static_assert(ok<lacking<M, X>>,
+  static_assert(ok<lacking_tokens<M, X>>,
                 "mixture, dropless_mixture: tokens have the form's length and model among their "
                 "dims; rename theirs, or let the form name these");
   using fault = std::conditional_t<std::is_void_v<Experts> || Layout<Experts>, no_fault,
@@ -64,7 +64,7 @@ template <class Experts, class M, class X> constexpr bool tokens_fit() {
   static_assert(ok<fault>,
                 "mixture: the layout of the experts stands in the angle brackets, if any: "
                 "mixture<experts>(m, p.moe, x)");
-  return ok<lacking<M, X>> && ok<fault>;
+  return ok<lacking_tokens<M, X>> && ok<fault>;
 }
 
 /// The router's logits, in float or wider, and whole along experts; x as it lies.
