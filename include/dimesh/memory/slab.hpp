@@ -64,7 +64,7 @@ class slabs {
   static constexpr std::size_t least = std::size_t{256} << 10;
 
   void* take(std::size_t bytes);
-  static constexpr bool has_own(std::size_t bytes) { return bytes > usual / 2; }
+  static constexpr bool has_own(std::size_t bytes) { return serves && bytes > usual / 2; }
   void give_back(const void* own);
   void give_back();
 
