@@ -4,6 +4,7 @@
 //
 //   form_of<M>          -> M, or an empty model that stands in for it
 //   source_form_of<M>   -> the same of a form that must name a source, too
+//   expert_form_of<M>   -> M, which must name an expert, whatever else it names
 #pragma once
 
 #include "dimesh/nn/config.hpp"
@@ -106,5 +107,26 @@ template <class M> constexpr bool assert_source() {
 template <class M>
 using source_form_of = std::conditional_t<detail::assert_source<form_of<M>>(), form_of<M>,
                                           detail::without_source<form_of<M>>>;
+
+namespace detail {
+template <class M>
+inline constexpr bool names_expert = requires { requires Dim<typename M::expert>; };
+template <class M>
+inline constexpr bool names_choice = requires { requires Dim<typename M::choice>; };
+template <class M, bool Needed>
+inline constexpr bool names_slot = !Needed || requires { requires Dim<typename M::slot>; };
+/// Takes the place of a form without one.
+template <class M> struct without_expert : M {
+  struct expert : dim<1> {};
+};
+template <class M> constexpr bool assert_expert() {
+  static_assert(names_expert<M>, "nn: the form names no expert; add using expert = a dim");
+  return names_expert<M>;
+}
+}  // namespace detail
+
+/// M, whose feed-forward layers are mixtures of experts.
+template <class M>
+using expert_form_of = std::conditional_t<detail::assert_expert<M>(), M, detail::without_expert<M>>;
 
 }  // namespace dimesh::nn

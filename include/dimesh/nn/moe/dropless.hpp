@@ -198,7 +198,7 @@ template <Axis A, Layout Experts, Layout C, class M, detail::HasExperts P, Opera
 auto dropless_mixture(const model<C, M>&, const P& p, const X& x, const V& valid = {}) {
   if constexpr (is_poison<X>)
     return detail::no_mixture{};
-  else if constexpr (!detail::tokens_fit<Experts, M, X>())
+  else if constexpr (!detail::tokens_fit<Experts, M, X, false>())
     return detail::no_mixture{};
   else if constexpr (!detail::rows_can_go<A, Experts, M, P, X>())
     return detail::no_mixture{};
@@ -216,7 +216,7 @@ auto dropless_mixture_by(const model<C, M>&, const P& p, const X& x, const How& 
                          const V& read = {}) {
   if constexpr (is_poison<X>)
     return detail::no_mixture{};
-  else if constexpr (!detail::tokens_fit<Experts, M, X>())
+  else if constexpr (!detail::tokens_fit<Experts, M, X, false>())
     return detail::no_mixture{};
   else if constexpr (!detail::rows_can_go<A, Experts, M, P, X>())
     return detail::no_mixture{};

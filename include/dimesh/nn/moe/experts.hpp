@@ -18,6 +18,7 @@
 #pragma once
 
 #include "dimesh/nn/feed_forward.hpp"
+#include "dimesh/nn/form.hpp"
 #include "dimesh/nn/moe/balance.hpp"
 #include "dimesh/nn/moe/given.hpp"
 #include "dimesh/nn/moe/parts/in_chunks.hpp"
@@ -31,7 +32,7 @@ namespace dimesh::nn {
 template <class L, class M> struct mixture_parameters {
   using model = typename M::model;
   using hidden = typename M::hidden;
-  using expert = typename M::expert;
+  using expert = typename expert_form_of<M>::expert;
   static constexpr bool is_gated = nn::is_gated(M::act);
   using router_type = weight<L, M, model, expert>;
   using up_type = weight<L, M, expert, model, hidden>;
@@ -54,8 +55,9 @@ using lacking_tokens =
                        dim_not_in_tensor<typename M::length>,
                        std::conditional_t<(dimesh::detail::index_of<typename M::model, Dims> < 0),
                                           dim_not_in_tensor<typename M::model>, no_fault>>;
-/// Are these tokens of form M, and is Experts a layout, if anything? Told where the call enters.
-template <class Experts, class M, class X> constexpr bool tokens_fit() {
+/// Are these tokens of form M, which says all that experts need, and is Experts a layout, if
+/// anything? Told where the call enters.
+template <class Experts, class M, class X, bool Slots> constexpr bool tokens_fit() {
   static_assert(ok<lacking_tokens<M, X>>,
                 "mixture, dropless_mixture: tokens have the form's length and model among their "
                 "dims; rename theirs, or let the form name these");
@@ -64,7 +66,14 @@ template <class Experts, class M, class X> constexpr bool tokens_fit() {
   static_assert(ok<fault>,
                 "mixture: the layout of the experts stands in the angle brackets, if any: "
                 "mixture<experts>(m, p.moe, x)");
-  return ok<lacking_tokens<M, X>> && ok<fault>;
+  static_assert(names_choice<M>,
+                "nn: the form names no choice; add using choice = a dim, as long as each token has "
+                "experts");
+  static_assert(names_slot<M, Slots>,
+                "nn: the form names no slot; add using slot = a dim, as long as each expert has "
+                "places for tokens");
+  return ok<lacking_tokens<M, X>> && ok<fault> && assert_expert<M>() && names_choice<M> &&
+         names_slot<M, Slots>;
 }
 
 /// The router's logits, in float or wider, and whole along experts; x as it lies.
@@ -190,7 +199,7 @@ constexpr auto mixture(const model<C, M>& m, const P& p, const X& x, const V& va
                 "is the most");
   if constexpr (is_poison<X> || !detail::few_chunks<M>)
     return detail::no_mixture{};
-  else if constexpr (!detail::tokens_fit<Experts, M, X>())
+  else if constexpr (!detail::tokens_fit<Experts, M, X, true>())
     return detail::no_mixture{};
   else
     return detail::mixed<Experts, true>(m, p, x, detail::route_by_form<M, V>{m.run.key, valid},
@@ -212,7 +221,7 @@ constexpr auto mixture_by(const model<C, M>& m, const P& p, const X& x, const Ho
                 "16 is the most");
   if constexpr (is_poison<X> || !detail::few_chunks<M>)
     return detail::no_mixture{};
-  else if constexpr (!detail::tokens_fit<Experts, M, X>())
+  else if constexpr (!detail::tokens_fit<Experts, M, X, true>())
     return detail::no_mixture{};
   else
     return detail::mixed<Experts, false>(m, p, x, how, read);
