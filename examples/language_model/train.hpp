@@ -60,10 +60,10 @@ report::run_result train(const std::string& name, const dm::grid<typename Plan::
   // The step that will run, on tensors without elements: nothing is computed or sent.
   const auto cost = dm::count(loss_and_gradient<Plan>{}, p, now);
   auto result = report::begun<report::run_result>(name, g, p, cost.counts);
-  dm::run_options how = report::run_options(s, name);
-  how.log = s.out + "/" + name;
-  how.rates = report::rates("tokens", tokens_per_step, result.bytes_predicted);
-  dm::training_run run(g, report::loop_options(s), how);
+  dm::run_options told = report::run_options(s, name);
+  told.log = s.out + "/" + name;
+  told.rates = report::rates("tokens", tokens_per_step, result.bytes_predicted);
+  dm::training_run run(g, report::loop_options(s), told);
   run.keep("model", p);
   run.keep("adam", state);
   run.keep(load);

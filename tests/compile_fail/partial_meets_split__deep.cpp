@@ -11,9 +11,9 @@
 struct step {
   template <class P, class X> auto operator()(const P& p, [[maybe_unused]] const X& x) const {
 #ifdef COMPILE_FAIL
-    return dm::einsum<batch, label>(x, p.w) * x;
+    return dm::sum<label>(dm::einsum<batch, label>(x, p.w)) * x;
 #else
-    return dm::outer(dm::complete(dm::einsum<batch, label>(x, p.w)), x);
+    return dm::complete(dm::sum<label>(dm::einsum<batch, label>(x, p.w))) * x;
 #endif
   }
 };

@@ -72,7 +72,7 @@ class [[nodiscard("nothing was computed yet; call it with the inputs")]] gradien
   };
 
  public:
-  constexpr gradient_of(const F& f, const P& parameters) : f_(f), parameters_(&parameters) {}
+  constexpr gradient_of(const F& f, const P& of) : f_(f), parameters_(&of) {}
 
   template <class... In> constexpr auto operator()(const In&... in) const {
     // A mistake in f shows on plain parameters first: one error, also where f is called on them

@@ -40,15 +40,17 @@ DIMESH_OUTLINE inline void bring_back(tensor_core& x, const storage& lent) {
 #endif
 }
 #endif
-/// What a tensor's value lies in may be lent, too, but is not what is recorded.
+/// What a tensor's value lies in may be lent, too, but is not what is recorded. (A const one is
+/// refused where it is assigned to.)
+template <class X> inline constexpr bool may_be_lent = !is_tracked<X> && !std::is_const_v<X>;
 template <class X> constexpr storage memory_to_keep(X& x) {
-  if constexpr (is_tracked<X>)
-    return {};
-  else
+  if constexpr (may_be_lent<X>)
     return lent_memory(core_of(x));
+  else
+    return {};
 }
 template <class X> constexpr X& kept_in(const storage& lent, X& x) {
-  if constexpr (!is_tracked<X>)
+  if constexpr (may_be_lent<X>)
     if (lent) bring_back(core_of(x), lent);
   return x;
 }

@@ -162,9 +162,8 @@ TEST_CASE("probe: what the rules say at run time") {
         "operator+: dim_split_in_one_operand_only: dim 'batch' is split over axis 'rows' in one "
         "operand "
         "only");
-  CHECK(
-      what_of([&] { return under<batch, pixel>(by_batch) * under<pixel, hidden>(by_hidden); }) ==
-      "operator*: dims_share_mesh_axis: dims 'batch' and 'hidden' are both split over axis 'rows'");
+  CHECK(what_of([&] { return under<batch, pixel>(by_batch) * under<pixel, hidden>(by_hidden); }) ==
+        "operator*: no_operand_has_all_dims: neither operand has all dims of the result");
   CHECK(what_of([&] { return dm::relu(dm::sum<batch>(under<batch, hidden>(by_batch))); }) ==
         "relu: partial_operand: an operand is a sum yet to be made along axis 'rows'");
   CHECK(what_of([&] { return dm::all_gather<cols>(under<batch>(by_batch)); }) ==

@@ -132,11 +132,11 @@ auto batch(const grid<M>& g, D rows, last_batch last, Open... open) {
                 "input::batch: a record is a row of each tensor: the batch's dim comes first, no "
                 "dim has a halo, and no axis is partial");
   return adaptor{[&g, rows, last, extents = std::tuple(open...)](const auto& from) {
-    using stage = std::remove_cvref_t<decltype(from)>;
-    if constexpr (std::is_same_v<stage, detail::no_records>)
+    using before = std::remove_cvref_t<decltype(from)>;
+    if constexpr (std::is_same_v<before, detail::no_records>)
       return detail::batches_of_nothing<S>{};
     else
-      return batches<S, M, D, stage, Open...>(from, g, rows, last, extents);
+      return batches<S, M, D, before, Open...>(from, g, rows, last, extents);
   }};
 }
 /// The same; the last batch is left out where it is not full.

@@ -109,13 +109,13 @@ template <Stage S, class F> struct filtered {
 /// f(record) in place of each record.
 template <class F> auto map(const F& f) {
   return detail::records_adaptor([=](const auto& s) {
-    using stage = std::remove_cvref_t<decltype(s)>;
-    using fault = detail::record_fault<stage, F>;
+    using before = std::remove_cvref_t<decltype(s)>;
+    using fault = detail::record_fault<before, F>;
     static_assert(ok<fault>,
                   "input::map: the function takes one record, and is const: map([](const auto& "
                   "record) { ... }); with a seed in front, a random_key, too");
     if constexpr (ok<fault>)
-      return detail::mapped<stage, F>{s, f};
+      return detail::mapped<before, F>{s, f};
     else
       return detail::no_records{};
   });
@@ -124,13 +124,13 @@ template <class F> auto map(const F& f) {
 /// restart and every layout repeats.
 template <class F> auto map(std::uint64_t seed, const F& f) {
   return detail::records_adaptor([=](const auto& s) {
-    using stage = std::remove_cvref_t<decltype(s)>;
-    using fault = detail::record_fault<stage, F, random_key>;
+    using before = std::remove_cvref_t<decltype(s)>;
+    using fault = detail::record_fault<before, F, random_key>;
     static_assert(ok<fault>,
                   "input::map: behind a seed, the function takes one record and a random_key, and "
                   "is const: map(7, [](const auto& record, random_key k) { ... })");
     if constexpr (ok<fault>)
-      return detail::mapped_by_key<stage, F>{s, f, random_key(seed)};
+      return detail::mapped_by_key<before, F>{s, f, random_key(seed)};
     else
       return detail::no_records{};
   });
@@ -139,13 +139,13 @@ template <class F> auto map(std::uint64_t seed, const F& f) {
 /// place.
 template <class F> auto filter(const F& keeps) {
   return detail::records_adaptor([=](const auto& s) {
-    using stage = std::remove_cvref_t<decltype(s)>;
-    using fault = detail::record_fault<stage, F>;
+    using before = std::remove_cvref_t<decltype(s)>;
+    using fault = detail::record_fault<before, F>;
     static_assert(ok<fault>,
                   "input::filter: the function takes one record, is const, and says whether it "
                   "stays: filter([](const auto& record) { return true; })");
     if constexpr (ok<fault>)
-      return detail::filtered<stage, F>(s, keeps);
+      return detail::filtered<before, F>(s, keeps);
     else
       return detail::no_records{};
   });
