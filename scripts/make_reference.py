@@ -53,7 +53,7 @@ def opening(lines):
 def strip_private(text):
     """The header without its private namespaces and private members."""
     text = re.sub(r"\nnamespace detail \{\n[^{}]*\n\}\n", "\n", text)  # short ones say nothing at their end
-    text = re.sub(r"\nnamespace (?:dimesh::)?detail(?:::\w+)? \{.*?\n\}  // namespace (?:dimesh::)?detail(?:::\w+)?\n",
+    text = re.sub(r"\nnamespace (?:\w+::)*detail(?:::\w+)* \{.*?\n\}  // namespace (?:\w+::)*detail(?:::\w+)*\n",
                   "\n", text, flags=re.S)
     return text
 
