@@ -24,8 +24,11 @@ if(DIMESH_SANITIZE)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # The first so that ccache sees through it; the second because g++ collects its garbage every 100 MB
-  # otherwise, a seventh of the time.
+  # otherwise, a seventh of the time; the third because each std::move is a function without optimisation.
   target_compile_options(dimesh_own INTERFACE -fpch-preprocess --param=ggc-min-heapsize=1000000)
+  if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 12)
+    target_compile_options(dimesh_own INTERFACE -ffold-simple-inlines)
+  endif()
   if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     # libstdc++ 12 warns about its own std::string operator+ under -O2.
     target_compile_options(dimesh_own INTERFACE -Wno-restrict -Wno-stringop-overflow

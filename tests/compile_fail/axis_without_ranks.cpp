@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An axis of no ranks.
-// alone: what is said of it names no type of its own
 // lines: 11
 // expect: axis: a size is at least 1; write axis<> for a size given at start-up
 #include <dimesh/dimesh.hpp>

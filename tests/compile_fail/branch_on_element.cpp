@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A stencil that looks where the water flows to.
-// alone: what is said of it names no type of its own
 // expect: stencil: the function branches on an element, and its gradient sees one branch; choose between values: select(c, x, y)
 // expect: branch_on_element<bool>
 // lines: 14

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A dual number made a plain one.
-// alone: what is said of it names no type of its own
 // expect: map: where gradients are wanted, elements come as dual numbers, and this makes a plain one of it; keep auto, compare, or choose by select
 // expect: derivative_lost<float>
 // lines: 13

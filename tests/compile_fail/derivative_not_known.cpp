@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A function of <cmath> that has no derivative here.
-// alone: what is said of it names no type of its own
 // expect: map: gradients do not know the derivative of this function of <cmath>; compose it of those of dm, or attach one by with_transpose
 // expect: derivative_not_known<dimesh::dual<float, 1>
 // lines: 23

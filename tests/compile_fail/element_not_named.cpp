@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A stencil that computes with its accessor.
-// alone: what is said of it names no type of its own
 // expect: stencil: the function is given an accessor, no number; take an element out of it: at<>(u), or a neighbour: at<dim>(u, 1)
 // expect: element_not_named<float, float>
 // lines: 19

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The name of a function that is many.
-// alone: what is said of it names no type of its own
 // expect: map: a function's name may mean several functions; write a function object: map([](auto v) { return dm::exp(v); }, x)
 // expect: function_not_an_object<
 // lines: 11

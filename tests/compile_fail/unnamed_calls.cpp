@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Axes, layouts and types that are left out, or one dim of two. The twins are functions of the
 // user's own that have the operations' names: they are called.
-// alone: what is said of them names no type of theirs
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

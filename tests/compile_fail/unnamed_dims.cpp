@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Dims that are counted in the parentheses, or left out. The twins are functions of the user's own
 // that have the operations' names: they are called.
-// alone: what is said of them names no type of theirs
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Does every public header compile alone, twice, and without a warning? With clang.
+"""Does every header compile alone, twice, and without a warning? With clang.
 
 What a header includes in any case, it may read from a precompiled header, and sees no more for that.
 Some headers of the library, each checked in the same way, serve as such for the others: those that
 save the most text, of them the largest that a header includes. Before them stand the foreign headers.
+Users include what has a page in docs/reference: --public checks those headers, --internal the others.
 
-  check_headers.py --compiler CXX --flags FILE --folder DIR [--jobs N] INCLUDE GROUP=HEADER,HEADER...
+  check_headers.py --compiler CXX --flags FILE --folder DIR [--public | --internal] [--jobs N] INCLUDE
+      GROUP=HEADER,HEADER...
 """
 import argparse
 import concurrent.futures
@@ -16,8 +18,11 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 
 import header_groups
+
+PAGES = pathlib.Path(__file__).resolve().parents[2] / "docs" / "reference"
 
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
 # What a precompiled header instantiates is done there, and not again by each that reads it.
@@ -31,13 +36,20 @@ def compiled(command: list[str], text: str) -> str:
     return done.stderr if done.returncode else ""
 
 
-class Headers:
-    """What each header of the library brings, and the group of its foreign headers."""
+def is_public(header: str) -> bool:
+    """Has it a page, or are its names on those of others, as the umbrella's are?"""
+    page = PAGES / f"{header.removeprefix('dimesh/').removesuffix('.hpp')}.md"
+    return header == "dimesh/dimesh.hpp" or page.is_file()
 
-    def __init__(self, root: pathlib.Path, foreign: dict[str, str]):
+
+class Headers:
+    """What each header of the library brings, the group of its foreign headers, and which are to be checked."""
+
+    def __init__(self, root: pathlib.Path, foreign: dict[str, str], wanted: Callable[[str], bool]):
         found = header_groups.closures(root)
         self.brings = {header: seen & found.keys() for header, seen in found.items()}
         self.group = dict(header_groups.grouped(root, foreign))
+        self.wanted = [header for header in self.brings if wanted(header)]
 
     def fits(self, base: str, header: str) -> bool:
         """May the header read this one precompiled? It includes it, and the same foreign headers."""
@@ -53,12 +65,12 @@ class Headers:
         saved = dict.fromkeys(self.brings, 0)  # headers that each need not read again
         for _ in range(BASES):
             more = dict.fromkeys(self.brings, 0)
-            for header in self.brings:
+            for header in self.wanted:
                 for base in self.brings[header]:
                     if self.fits(base, header):
                         more[base] += max(0, len(self.brings[base]) - saved[header])
             chosen.append(max(more, key=lambda base: more[base]))
-            for header in self.brings:
+            for header in self.wanted:
                 if base := self.base_of(header, chosen):
                     saved[header] = len(self.brings[base])
         return chosen
@@ -69,6 +81,9 @@ def main() -> int:
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--flags", type=pathlib.Path, required=True)
     parser.add_argument("--folder", type=pathlib.Path, required=True)
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--public", action="store_true")
+    which.add_argument("--internal", action="store_true")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("include", type=pathlib.Path)
     parser.add_argument("groups", nargs="+")
@@ -85,7 +100,8 @@ def main() -> int:
         if said:
             sys.exit(said)
 
-    headers = Headers(arguments.include, foreign)
+    all_of_them = not arguments.public and not arguments.internal
+    headers = Headers(arguments.include, foreign, lambda h: all_of_them or is_public(h) == arguments.public)
     bases = headers.bases()
 
     def check(header: str, base: str) -> tuple[str, str]:
@@ -97,7 +113,7 @@ def main() -> int:
 
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         found = list(pool.map(lambda h: check(h, ""), bases))
-        found += pool.map(lambda h: check(h, headers.base_of(h, bases)), sorted(headers.brings.keys() - set(bases)))
+        found += pool.map(lambda h: check(h, headers.base_of(h, bases)), sorted({*headers.wanted} - {*bases}))
     failed = [(header, said) for header, said in found if said]
     for header, said in failed:
         print(f"{header} does not stand alone:\n{said}")

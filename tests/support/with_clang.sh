@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# A CXX_COMPILER_LAUNCHER: compiles with clang what the command after it would with g++.
+#
+#   with_clang.sh CLANG --precompile COMMAND...    the source's headers, into a precompiled header
+#   with_clang.sh CLANG PRECOMPILED COMMAND...     a source that has those before it
+set -euo pipefail
+clang=$1
+precompiled=$2
+shift 3  # and g++
+options=()
+for option in "$@"; do
+  case $option in
+    -fpch-preprocess | --param=* | -Wno-restrict | -Wno-stringop-overflow | -ffold-simple-inlines) ;;
+    *) options+=("$option") ;;
+  esac
+done
+if [[ $precompiled == --precompile ]]; then
+  exec "$clang" -x c++-header -fpch-instantiate-templates "${options[@]}"
+fi
+exec "$clang" -include-pch "$precompiled" -Wno-pass-failed "${options[@]}"
