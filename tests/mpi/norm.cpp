@@ -177,7 +177,7 @@ TEST_CASE("single-precision rows near 1e7: means, variances and gradients to its
     CHECK(dm::value(dm::complete(apart)) < 1e-4);
   });
 
-  constexpr int n = 50;
+  static constexpr int n = 50;
   const auto bars = [](auto one) {
     using T = decltype(one);
     std::vector<T> ybar(n), x(n), gain(n), bar(3 * n);

@@ -4,6 +4,7 @@
 #
 #   with_clang.sh CLANG --precompile COMMAND...    the source's headers, into a precompiled header
 #   with_clang.sh CLANG PRECOMPILED COMMAND...     a source that has those before it
+#   with_clang.sh CLANG --nothing COMMAND...       a source that has all it needs
 set -euo pipefail
 clang=$1
 precompiled=$2
@@ -15,7 +16,8 @@ for option in "$@"; do
     *) options+=("$option") ;;
   esac
 done
-if [[ $precompiled == --precompile ]]; then
-  exec "$clang" -x c++-header -fpch-instantiate-templates "${options[@]}"
-fi
-exec "$clang" -include-pch "$precompiled" -Wno-pass-failed "${options[@]}"
+case $precompiled in
+  --precompile) exec "$clang" -x c++-header -fpch-instantiate-templates "${options[@]}" ;;
+  --nothing) exec "$clang" -Wno-pass-failed "${options[@]}" ;;
+  *) exec "$clang" -include-pch "$precompiled" -Wno-pass-failed "${options[@]}" ;;
+esac
