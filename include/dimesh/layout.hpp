@@ -19,16 +19,20 @@ template <class D> struct uneven {};
 /// be any, 0 too.
 template <class D> struct ragged {};
 namespace detail {
-/// W, or 0: one mistake, one error.
-template <index_t W> constexpr index_t halo_width() {
-  constexpr bool is_width = W >= 0 && W <= max_halo;
+/// Said once, where the type is named; what follows takes them for 0.
+template <index_t Before, index_t After> constexpr bool are_halo_widths() {
+  constexpr index_t least = Before < After ? Before : After, most = Before < After ? After : Before;
+  constexpr bool is_width = least >= 0 && most <= max_halo;
   static_assert(is_width, "halo: the width is a number from 0 to max_halo; choose one");
-  return is_width ? W : 0;
+  return is_width;
 }
 }  // namespace detail
-/// In split<halo<D, W>, A>: each block also holds W elements of its neighbours on either side. (The
-/// width is checked where the type is named.)
-template <class D, index_t W, index_t = detail::halo_width<W>()> struct halo {};
+/// In split<halo<D, Before, After>, A>: each block also holds so many elements of its neighbours,
+/// before it and after it along D; halo<D, W> has W of either. (Widths are checked where the type
+/// is named.)
+template <class D, index_t Before, index_t After = Before,
+          bool = detail::are_halo_widths<Before, After>()>
+struct halo {};
 /// As split<D, A...>, but only in tensors where no other rule uses one of these axes: sequence
 /// parallelism splits the length wherever heads, or the hidden layer, are not split.
 template <class D, class... A> struct split_if_free {};

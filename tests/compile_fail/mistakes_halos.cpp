@@ -9,9 +9,76 @@
 
 extern const decltype(dm::halo_exchange<1, batch>(x)) xo;
 extern const decltype(dm::halo_exchange<1, hidden>(x)) ho;
+inline auto one_sided() { return dm::halo_exchange<dm::halo<hidden, 1, 0>>(x); }
 struct one_part : dm::dim<2> {};
 struct in_part : dm::dim<3> {};
 struct flat : dm::dim<48> {};
+
+// mistake: halo__widths
+// Widths before and after, and then the dim.
+// expect: halo_exchange: widths of its own stand with a dim: halo_exchange<halo<north, 1, 0>>(x)
+// expect: wrong_arguments<dimesh::basic_tensor<
+#ifdef COMPILE_FAIL
+auto f() { return dm::halo_exchange<1, 0, hidden>(x); }
+#else
+auto f() { return dm::halo_exchange<dm::halo<hidden, 1, 0>>(x); }
+#endif
+
+// mistake: halo__no_width
+// A halo of no elements.
+// expect: halo_exchange: a halo is 1 to max_halo elements wide; give such a width
+#ifdef COMPILE_FAIL
+auto f() { return dm::halo_exchange<dm::halo<hidden, 0>>(x); }
+#else
+auto f() { return dm::halo_exchange<dm::halo<hidden, 0, 1>>(x); }
+#endif
+
+// mistake: halo__too_wide
+// A halo wider on one side than a layout can note: said once, where it is named.
+// expect: halo: the width is a number from 0 to max_halo; choose one
+#ifdef COMPILE_FAIL
+auto f() { return dm::halo_exchange<dm::halo<hidden, 1, 200>>(x); }
+#else
+auto f() { return dm::halo_exchange<dm::halo<hidden, 1, 127>>(x); }
+#endif
+
+// mistake: halo__of_no_dim
+// Halos along an axis.
+// expect: halo_exchange: the width stands in the angle brackets, and then dims; the tensor in the parentheses: halo_exchange<1, north>(x)
+#ifdef COMPILE_FAIL
+auto f() { return dm::halo_exchange<dm::halo<rows, 1, 0>>(x); }
+#else
+auto f() { return dm::halo_exchange<dm::halo<batch, 1, 0>>(x); }
+#endif
+
+// mistake: halo__of_other_dim
+// A dim that the tensor lacks.
+// expect: halo_exchange: the tensor lacks the dim; name one of its dims
+// expect: dim_not_in_tensor<in_part>
+#ifdef COMPILE_FAIL
+auto f() { return dm::halo_exchange<dm::halo<in_part, 1, 0>>(x); }
+#else
+auto f() { return dm::halo_exchange<dm::halo<batch, 1, 0>>(x); }
+#endif
+
+// mistake: halo__other_side
+// One side is there already.
+// expect: halo_exchange: the blocks carry a halo along this dim already; exchange once, as wide as needed
+// expect: dim_has_halo<hidden>
+#ifdef COMPILE_FAIL
+auto f() { return dm::halo_exchange<dm::halo<hidden, 0, 1>>(one_sided()); }
+#else
+auto f() { return dm::halo_exchange<dm::halo<batch, 0, 1>>(one_sided()); }
+#endif
+
+// mistake: halo__sides_meet
+// Halos before and halos behind.
+// expect: dim_split_differently<hidden>
+#ifdef COMPILE_FAIL
+auto f() { return one_sided() + dm::halo_exchange<dm::halo<hidden, 0, 1>>(x); }
+#else
+auto f() { return one_sided() + one_sided(); }
+#endif
 
 // mistake: halo__mean
 // Elements of neighbours would count twice.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4 6
-// checks: 1030 2008 1960 2938 3832
+// checks: 3360 5200 5040 6870 8420
 // labels: sanitize device
 #include "dimesh/create.hpp"
 #include "dimesh/element/bfloat16.hpp"
@@ -38,7 +38,7 @@ double beyond(const array& a, extents index, boundary ends) {
 template <class X> verdict stores(const X& x, const array& a, boundary ends) {
   extents begin, size;
   for (int d = 0; d < X::rank; ++d) {
-    begin.push_back(x.block(d).offset - spec_of<X>::table.halo[d]);
+    begin.push_back(x.block(d).offset - spec_of<X>::table.halo[d].before);
     size.push_back(x.local(d));
   }
   std::ostringstream what;
@@ -107,6 +107,54 @@ TEST_CASE("halo_exchange of two dims: adjoint and cost") {
     });
 }
 
+/// Halos of widths of their own, as what follows names them.
+template <class... H> constexpr auto exchanged(boundary ends) {
+  return [ends](const auto& u) { return dimesh::halo_exchange<H...>(u, ends); };
+}
+using dimesh::halo;
+
+TEST_CASE("halo_exchange: widths of its own before and after blocks") {
+  for (const boundary ends : {boundary::zero, boundary::periodic}) {
+    CAPTURE(ends == boundary::periodic);
+    for_each_case<plane, unevenly, p, q>(sizes, [ends](auto v, const array& a) {
+      CHECK(stores(exchanged<halo<p, 1, 0>>(ends)(v), a, ends));
+      CHECK(stores(exchanged<halo<q, 0, 3>>(ends)(v), a, ends));
+      CHECK(stores(exchanged<halo<q, 2, 1>, halo<p, 0, 2>>(ends)(v), a, ends));
+      const auto wide = exchanged<halo<p, 0, 2>>(ends)(exchanged<halo<q, 3, 1>>(ends)(v));
+      CHECK(stores(wide, a, ends));
+      check_halo_adjoint(exchanged<halo<p, 2, 0>>(ends), v);
+      check_halo_adjoint(exchanged<halo<p, 0, 1>>(ends), v);
+    });
+    for_each_case<plane, evenly, p, q>({{8, 12}, {2, 3}}, [ends](auto v, const array&) {
+      check_halo_adjoint(exchanged<halo<p, 2, 1>, halo<q, 0, 3>>(ends), v);
+      const auto f = exchanged<halo<q, 1, 0>, halo<p, 0, 2>>(ends);
+      const auto await = [ends](const auto& u) {
+        return dimesh::await(dimesh::start_halo_exchange<halo<q, 1, 0>, halo<p, 0, 2>>(u, ends));
+      };
+      const auto y = f(v), z = await(v);
+      static_assert(std::is_same_v<decltype(y), decltype(z)>);
+      CHECK(std::equal(on_host(y).data(), on_host(y).data() + y.local_size(), on_host(z).data()));
+      check_halo_adjoint(await, v);
+    });
+  }
+}
+
+TEST_CASE("halo_exchange: only the side that is asked for travels") {
+  const dimesh::grid<line> g;
+  using L = dimesh::layout<line, dimesh::split<p, x>>;
+  const dimesh::tensor<double, L, p, q> v(g, p{4 * g.ranks()}, q{5});
+  const auto sent = [&](const auto& f) {
+    const auto before = census::snapshot();
+    (void)f(v);
+    return (census::snapshot() - before).bytes();
+  };
+  const index_t row = 5 * 8, last = g.ranks() - 1;
+  CHECK(sent(exchanged<halo<p, 2, 0>>(boundary::zero)) == (g.rank() < last ? 2 * row : 0));
+  CHECK(sent(exchanged<halo<p, 0, 3>>(boundary::zero)) == (g.rank() > 0 ? 3 * row : 0));
+  CHECK(sent(exchanged<halo<p, 0, 3>>(boundary::periodic)) == (last > 0 ? 3 * row : 0));
+  CHECK(sent(exchanged<halo<p, 1, 3>>(boundary::periodic)) == (last > 0 ? 4 * row : 0));
+}
+
 TEST_CASE("halo_exchange: the type carries the halo") {
   using X = dimesh::tensor<double, dimesh::layout<plane, dimesh::split<p, x>>, p, q>;
   using L = dimesh::layout<plane, dimesh::split<dimesh::halo<p, 2>, x>>;
@@ -116,6 +164,9 @@ TEST_CASE("halo_exchange: the type carries the halo") {
   using H = dimesh::layout<plane, dimesh::split<dimesh::halo<q, 1>>>;
   static_assert(std::is_same_v<decltype(dimesh::halo_exchange<1, q>(std::declval<R>())),
                                dimesh::tensor<double, H, p, q>>);
+  using B = dimesh::layout<plane, dimesh::split<dimesh::halo<p, 2, 0>, x>>;
+  static_assert(std::is_same_v<decltype(exchanged<halo<p, 2, 0>>({})(std::declval<X>())),
+                               dimesh::tensor<double, B, p, q>>);
   CHECK(true);
 }
 

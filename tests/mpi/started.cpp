@@ -116,7 +116,7 @@ TEST_CASE("started moves cost what is foreseen, and their transposes are those o
           using Y = std::remove_cvref_t<decltype(both(v))>;
           constexpr bool plain = std::none_of(std::begin(dm::spec_of<Y>::table.halo),
                                               std::end(dm::spec_of<Y>::table.halo),
-                                              [](signed char h) { return h != 0; });
+                                              [](const auto& h) { return h.any(); });
           if constexpr (plain) check_movement(both, a, v);
         });
       });

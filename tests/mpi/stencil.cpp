@@ -161,6 +161,57 @@ TEST_CASE("stencil_exchange: a stencil, and halos around its result") {
     });
 }
 
+struct upwind {  // sees what lies before along p, and behind along q
+  template <class U> auto operator()(const U& u) const {
+    return at<p>(u, -1) * 2.0 + at<q>(u, 2) - at<>(u);
+  }
+};
+constexpr layout_choice some_layouts{.partial = false, .uneven = true, .stride = 3, .first = 1};
+
+TEST_CASE("stencil, stencil_exchange: halos on the sides that are looked at") {
+  using dimesh::halo;
+  for (const boundary ends : {boundary::zero, boundary::periodic})
+    for_each_case<plane, some_layouts, p, q>({{5, 6}, {3, 40}}, [ends](auto v, const array& a) {
+      const auto halos = [ends](const auto& t) {
+        return dimesh::halo_exchange<halo<p, 1, 0>, halo<q, 0, 2>>(t, ends);
+      };
+      const auto f = [halos](const auto& t) { return dimesh::stencil(upwind{}, halos(t)); };
+      CHECK(agrees(f(v), make(a.dims, a.size, [&](const extents& i) {
+                     return 2 * around(a, i, -1, 0, ends) + around(a, i, 0, 2, ends) -
+                            value_at(a, a.dims, i);
+                   })));
+      check_movement(f, a, v);
+      const auto u = halos(v), y = dimesh::stencil_exchange(upwind{}, ends, u),
+                 beside = dimesh::stencil_exchange(upwind{}, dimesh::beside_interior(ends), u),
+                 z = halos(f(v));
+      static_assert(std::is_same_v<decltype(y), decltype(z)>);
+      const auto same = [&y](const auto& other) {
+        return std::equal(on_host(y).data(), on_host(y).data() + y.local_size(),
+                          on_host(other).data());
+      };
+      CHECK(same(beside));
+      CHECK(same(z));
+      check_movement([=](const auto& t) { return f(dimesh::stencil(upwind{}, halos(t))); }, a, v);
+    });
+}
+
+TEST_CASE("stencil: what a halo on one side does not hold") {
+  for_each_grid<plane>([](const dimesh::grid<plane>& g) {
+    using L = dimesh::layout<plane, dimesh::split<dimesh::uneven<p>, x>>;
+    const auto u = dimesh::halo_exchange<dimesh::halo<p, 0, 2>>(
+        scattered<dimesh::tensor<double, L, p, q>>(g, numbers({"p", "q"}, {8, 3}, 1)));
+    const auto back = [](const auto& v) { return at<p>(v, 2) - at<p>(v, -1); };
+    CHECK_THROWS_WITH_AS((void)dimesh::stencil(back, u),
+                         doctest::Contains("at -1 along p, and blocks carry a halo of 0 before "
+                                           "them; exchange one of 1"),
+                         dimesh::error);
+    const auto far = [](const auto& v) { return at<p>(v, 3); };
+    CHECK_THROWS_WITH_AS((void)dimesh::stencil(far, u),
+                         doctest::Contains("a halo of 2 after them; exchange one of 3"),
+                         dimesh::error);
+  });
+}
+
 /// f, two halos wide, of u and of what else there is; its squared norm, over 8.
 template <class F> struct energy {
   template <class P> constexpr auto operator()(const P& all) const {

@@ -21,7 +21,7 @@ constexpr index_t most_bytes(const tensor_core& x) {
   index_t n = x.facts->element;
   for (int d = 0; d < x.rank(); ++d)
     n *= longest_block(x.layout(), d, x.extent(d), x.sizes(), {x.cuts.first(), x.facts->dim}) +
-         2 * x.layout().halo[d];
+         x.layout().halo[d].both();
   return n;
 }
 

@@ -106,7 +106,7 @@ DIMESH_OUTLINE inline index_t element_place(const tensor_core& x,
   for (int d = 0; d < x.rank(); ++d) {
     const index_t i = at[static_cast<std::size_t>(d)] - x.own(d).offset;
     if (i < 0 || i >= x.own(d).length) return -1;
-    place = place * x.local(d) + i + x.layout().halo[d];
+    place = place * x.local(d) + i + x.layout().halo[d].before;
   }
   return place;
 }

@@ -83,7 +83,7 @@ DIMESH_OUTLINE constexpr void work_out_blocks(const tensor_facts& f, const index
 DIMESH_OUTLINE constexpr index_t stride_along(const table& t, const block* blocks, int d,
                                               int rank) {
   index_t stride = 1;
-  for (int i = d + 1; i < rank; ++i) stride *= blocks[i].length + 2 * t.halo[i];
+  for (int i = d + 1; i < rank; ++i) stride *= blocks[i].length + t.halo[i].both();
   return stride;
 }
 
@@ -93,7 +93,7 @@ struct block_view {
   const block* blocks;
   int rank;
 
-  constexpr index_t local(int d) const { return blocks[d].length + 2 * t->halo[d]; }
+  constexpr index_t local(int d) const { return blocks[d].length + t->halo[d].both(); }
   constexpr index_t stride(int d) const { return stride_along(*t, blocks, d, rank); }
 };
 

@@ -78,7 +78,7 @@ inline bool same_element(element_kind kind, const std::byte* a, const std::byte*
 inline std::string place_words(const tensor_core& x, index_t element) {
   std::string text;
   for (int d = x.rank(); d-- > 0;) {
-    const index_t at = element % x.local(d) + x.own(d).offset - x.layout().halo[d];
+    const index_t at = element % x.local(d) + x.own(d).offset - x.layout().halo[d].before;
     element /= x.local(d);
     text = std::string(x.facts->dim[d]->name) + " " + std::to_string(at) +
            (text.empty() ? "" : ", ") + text;
@@ -261,7 +261,7 @@ inline std::uint64_t hash_of_operands(operands x) {
     for (const cut_record* r = x[k].cuts.first(); r != nullptr; r = r->next)
       h = hash_of(r->begin.data(), r->begin.size() * sizeof(index_t), h);
     const table_code c = encoded(x[k].layout());
-    const std::uint64_t parts[] = {c.uses, c.uneven, c.halo[0], c.halo[1]};
+    const std::uint64_t parts[] = {c.uses, c.uneven, c.halo[0], c.halo[1], c.halo[2], c.halo[3]};
     h = hash_of(parts, sizeof parts, h);
   }
   return h;

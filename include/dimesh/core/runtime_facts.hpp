@@ -20,7 +20,7 @@ namespace dimesh::detail {
 class facts_registry {
   struct key {
     const tensor_facts* like;
-    std::uint64_t uses, uneven, halo[2], places[2];
+    std::uint64_t uses, uneven, halo[4], places[2];
     auto operator<=>(const key&) const = default;
   };
 
@@ -44,8 +44,12 @@ DIMESH_OUTLINE inline const tensor_facts& facts_registry::under(const tensor_fac
                                                                 const table& t) {
   const table_code c = encoded(t);
   const std::lock_guard<std::mutex> alone(lock_);
-  const auto [at, is_new] = known_.try_emplace(
-      key{&like, c.uses, c.uneven, {c.halo[0], c.halo[1]}, {c.places[0], c.places[1]}}, nullptr);
+  const auto [at, is_new] = known_.try_emplace(key{&like,
+                                                   c.uses,
+                                                   c.uneven,
+                                                   {c.halo[0], c.halo[1], c.halo[2], c.halo[3]},
+                                                   {c.places[0], c.places[1]}},
+                                               nullptr);
   if (is_new) at->second = make(like, t);
   return at->second->own;
 }

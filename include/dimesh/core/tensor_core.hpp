@@ -99,7 +99,7 @@ struct tensor_core {
   constexpr const block& own(int d) const { return runs.own()[d]; }
   /// How many elements of dim d this rank stores (halo counted).
   constexpr index_t local(int d) const {
-    return away != 0 ? 0 : own(d).length + 2 * facts->layout.halo[d];
+    return away != 0 ? 0 : own(d).length + facts->layout.halo[d].both();
   }
   constexpr index_t stride(int d) const {
     return stride_along(facts->layout, runs.own(), d, facts->rank);
@@ -110,7 +110,7 @@ struct tensor_core {
     if (away != 0) return 0;
     const block* const b = runs.own();
     index_t n = 1;
-    for (int d = 0; d < facts->rank; ++d) n *= b[d].length + 2 * facts->layout.halo[d];
+    for (int d = 0; d < facts->rank; ++d) n *= b[d].length + facts->layout.halo[d].both();
     return n;
   }
   constexpr index_t bytes() const { return elements() * facts->element; }

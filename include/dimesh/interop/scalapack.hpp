@@ -55,7 +55,7 @@ inline constexpr bool is_scalapack_matrix = [] {
   } else {
     constexpr detail::table t = S::table;
     return t.axis_at(0, 0) == 0 && t.axis_at(1, 0) == 1 && !t.ragged[0] && !t.ragged[1] &&
-           t.halo[0] == 0 && t.halo[1] == 0;
+           !t.halo[0].any() && !t.halo[1].any();
   }
 }();
 

@@ -65,7 +65,7 @@ template <class S, Dim D> constexpr index_t static_block_length() {
       if (size == dynamic || S::table.uneven[d] || n == dynamic) return dynamic;
       n /= size;
     }
-  return n == dynamic ? dynamic : n + 2 * S::table.halo[d];
+  return n == dynamic ? dynamic : n + S::table.halo[d].both();
 }
 
 }  // namespace detail

@@ -105,7 +105,7 @@ template <class R> struct rule_fault {
 /// Over no axis a split can only say that there is a halo.
 template <class D, class... A> struct split_fault {
   using dim = typename bare_dim<D>::type;
-  static constexpr bool says_something = sizeof...(A) > 0 || bare_dim<D>::halo > 0;
+  static constexpr bool says_something = sizeof...(A) > 0 || bare_dim<D>::halo.any();
   using type = typename first_of<
       dim_fault<dim>, axis_fault<A>...,
       std::conditional_t<says_something, no_fault, split_without_axis<dim>>>::type;

@@ -17,7 +17,7 @@ namespace dimesh::detail {
 template <class D> struct bare_dim {
   using type = D;
   static constexpr bool uneven = false, ragged = false;
-  static constexpr index_t halo = 0;
+  static constexpr halo_widths halo{};
 };
 template <class D> struct bare_dim<uneven<D>> : bare_dim<D> {
   static constexpr bool uneven = true;
@@ -25,8 +25,9 @@ template <class D> struct bare_dim<uneven<D>> : bare_dim<D> {
 template <class D> struct bare_dim<ragged<D>> : bare_dim<D> {
   static constexpr bool uneven = true, ragged = true;
 };
-template <class D, index_t W, index_t Width> struct bare_dim<halo<D, W, Width>> : bare_dim<D> {
-  static constexpr index_t halo = Width;
+template <class D, index_t Before, index_t After, bool Fit>
+struct bare_dim<halo<D, Before, After, Fit>> : bare_dim<D> {
+  static constexpr halo_widths halo = Fit ? halo_widths(Before, After) : halo_widths();
 };
 
 // ---- rules as values ----------------------------------------------------------------------------
@@ -38,7 +39,7 @@ struct layout_rule {
   rule_kind kind = rule_kind::none;
   use what = use::replicated;  // of kind use
   bool uneven = false, ragged = false;
-  signed char halo = 0;
+  halo_widths halo;
   short place = -1;  // of use placed: the coordinate, -1 where there can be none
   signed char axes = 0;
   signed char axis[max_axes + 1]{};  // of more than all axes of a mesh one comes again
@@ -67,7 +68,7 @@ template <class M, class D, class... A> constexpr layout_rule split_rule(rule_ki
   r.dim = &facts_of_dim<typename bare::type>;
   r.uneven = bare::uneven;
   r.ragged = bare::ragged;
-  r.halo = static_cast<signed char>(bare::halo);
+  r.halo = bare::halo;
   return r;
 }
 template <class M, class A> constexpr layout_rule use_rule(use what) {

@@ -36,20 +36,21 @@ struct rule_list {
       }
     }
     for (int d = 0; d < max_dims; ++d)
-      if (!done[d] && t.halo[d] > 0) at[size++] = {d, -1, 0, use::split};
+      if (!done[d] && t.halo[d].any()) at[size++] = {d, -1, 0, use::split};
   }
 };
 
-template <class D, bool Uneven, bool Ragged, index_t Halo> struct dressed_dim {
-  using type = uneven<typename dressed_dim<D, false, false, Halo>::type>;
+template <class D, bool Uneven, bool Ragged, index_t Before, index_t After> struct dressed_dim {
+  using type = uneven<typename dressed_dim<D, false, false, Before, After>::type>;
 };
-template <class D, index_t Halo> struct dressed_dim<D, true, true, Halo> {
-  using type = ragged<typename dressed_dim<D, false, false, Halo>::type>;
+template <class D, index_t Before, index_t After> struct dressed_dim<D, true, true, Before, After> {
+  using type = ragged<typename dressed_dim<D, false, false, Before, After>::type>;
 };
-template <class D, index_t Halo> struct dressed_dim<D, false, false, Halo> {
-  using type = halo<D, Halo>;
+template <class D, index_t Before, index_t After>
+struct dressed_dim<D, false, false, Before, After> {
+  using type = halo<D, Before, After>;
 };
-template <class D> struct dressed_dim<D, false, false, 0> {
+template <class D> struct dressed_dim<D, false, false, 0, 0> {
   using type = D;
 };
 
@@ -59,7 +60,8 @@ struct rule_type<M, Dims, Holder, R, use::split, std::index_sequence<I...>> {
   static constexpr int dim = Holder::rules.at[R].dim;
   using type =
       split<typename dressed_dim<type_at<dim, Dims>, Holder::result.uneven[dim],
-                                 Holder::result.ragged[dim], Holder::result.halo[dim]>::type,
+                                 Holder::result.ragged[dim], Holder::result.halo[dim].before,
+                                 Holder::result.halo[dim].after>::type,
             type_at<Holder::result.axis_at(dim, I), typename M::axes>...>;
 };
 template <class M, class Dims, class Holder, int R>
@@ -90,8 +92,9 @@ struct layout_of_table<M, Dims, Holder, std::index_sequence<R...>> {
 
 /// A table in a few numbers: equal tables are one template argument, and make one type once.
 struct table_code {
-  std::uint64_t uses = 0, uneven = 0, halo[2]{};  // a byte for each axis; bits, a byte a dim
-  std::uint64_t places[2]{};                      // two bytes for each axis
+  std::uint64_t uses = 0, uneven = 0;  // a byte for each axis; bits
+  std::uint64_t places[2]{};           // two bytes for each axis
+  std::uint64_t halo[4]{};             // two bytes for each dim
   bool operator==(const table_code&) const = default;
 };
 /// Byte a of `uses`: 0 replicated, 1..5 another use, else 8 + 8 * dim + level of a split.
@@ -106,7 +109,8 @@ constexpr table_code encoded(const table& t) {
   for (int d = 0; d < max_dims; ++d) {
     if (t.uneven[d]) c.uneven |= std::uint64_t{1} << d;
     if (t.ragged[d]) c.uneven |= std::uint64_t{1} << (max_dims + d);
-    if (t.halo[d] != 0) c.halo[d / 8] |= static_cast<std::uint64_t>(t.halo[d]) << d % 8 * 8;
+    const int widths = t.halo[d].before | t.halo[d].after << 8;
+    c.halo[d / 4] |= static_cast<std::uint64_t>(widths) << d % 4 * 16;
   }
   return c;
 }
@@ -126,7 +130,8 @@ constexpr table decoded(const table_code& c, int axes) {
   for (int d = 0; d < max_dims; ++d) {
     t.uneven[d] = (c.uneven >> d & 1u) != 0;
     t.ragged[d] = (c.uneven >> (max_dims + d) & 1u) != 0;
-    t.halo[d] = static_cast<signed char>(c.halo[d / 8] >> d % 8 * 8 & 255u);
+    const auto widths = static_cast<int>(c.halo[d / 4] >> d % 4 * 16 & 65535u);
+    t.halo[d] = {widths & 255, widths >> 8};
   }
   return t;
 }

@@ -30,13 +30,27 @@ struct axis_use {
   }
 };
 
+/// How many elements of neighbouring blocks a block carries before it, and behind it.
+struct halo_widths {
+  static_assert(max_halo <= 127, "dimesh: widths of halos are kept as signed chars");
+  signed char before = 0, after = 0;
+
+  constexpr halo_widths() = default;
+  constexpr halo_widths(index_t b, index_t a)
+      : before(static_cast<signed char>(b)), after(static_cast<signed char>(a)) {}
+  constexpr bool operator==(const halo_widths&) const = default;
+  constexpr bool any() const { return before > 0 || after > 0; }
+  constexpr bool is_even() const { return before == after; }
+  /// By how much they lengthen a block.
+  constexpr index_t both() const { return index_t{before} + after; }
+};
+
 struct table {
   int axes = 0;  // of the mesh
   axis_use axis[max_axes]{};  // in mesh order
   bool uneven[max_dims]{};  // per dim: blocks may differ, and are of ceil(n/p)
   bool ragged[max_dims]{};  // per dim: or of lengths that only the run knows; then uneven, too
-  static_assert(max_halo <= 127, "dimesh: halos are kept as signed chars");
-  signed char halo[max_dims]{};  // per dim: elements of the neighbours' blocks kept on each side
+  halo_widths halo[max_dims]{};  // per dim: elements of the neighbours' blocks that are kept
 
   constexpr bool operator==(const table&) const = default;
 
@@ -76,7 +90,7 @@ struct table {
   /// The first dim whose blocks carry halos, -1 if none do.
   constexpr int first_haloed() const {
     for (int d = 0; d < max_dims; ++d)
-      if (halo[d] > 0) return d;
+      if (halo[d].any()) return d;
     return -1;
   }
   /// The axes that split dim d, by mask.

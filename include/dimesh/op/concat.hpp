@@ -48,7 +48,7 @@ template <class To, bool Stacked> struct concat_rule {
         const int d = x[k].place_of(nth[k]);
         if (const int a = x[k].layout.axis_at(d, 0); a >= 0)
           return blamed(fault_code::dim_is_split, to, a);
-        if (x[k].layout.halo[d] > 0) return blamed(fault_code::dim_has_halo, to);
+        if (x[k].layout.halo[d].any()) return blamed(fault_code::dim_has_halo, to);
         seen[k].dim[d] = to;
       }
       for (int d = 0; d < seen[k].rank; ++d)

@@ -50,7 +50,7 @@ constexpr outcome grouped_rule_of(rule_operands x, const dim_facts* rows, const 
   if (const int a = x[2].layout.first_partial(); a >= 0)
     return blamed_axis(fault_code::partial_operand, a);
   for (const auto& [who, d] : {std::pair{0, r}, std::pair{1, g}, std::pair{2, l}})
-    if (x[who].layout.halo[d] > 0) return blamed(fault_code::dim_has_halo, x[who].dim[d]);
+    if (x[who].layout.halo[d].any()) return blamed(fault_code::dim_has_halo, x[who].dim[d]);
   outcome o = split_alike(x[1], g, x[2], l);
   if (o.ok() && x[1].layout.uneven[g] != x[2].layout.uneven[l])
     o = blamed(fault_code::dim_split_differently, group);

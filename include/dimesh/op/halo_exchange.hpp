@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How does a block come to see its neighbours' edges? Each rank gets W elements of dim D on either
-// side of its block and keeps them beside it; the type says so. One text serves every layout: where
-// the dim is not split the halo comes from the dim's own ends.
+// side of its block, or as many before and behind it as are named, and keeps them beside it; the
+// type says so. One text serves every layout: where the dim is not split the halo comes from the
+// dim's own ends.
 //
 //   halo_exchange<1, row>(tensor<T, layout<pod, split<row, rows>>, row, col>)
 //     -> tensor<T, layout<pod, split<halo<row, 1>, rows>>, row, col>      block + 2 rows
+//   halo_exchange<halo<row, 2, 0>>(the same)                               block + 2 rows before it
+//     -> tensor<T, layout<pod, split<halo<row, 2, 0>, rows>>, row, col>    half the bytes
 //
 // Along several dims: one after the other; the second sends the first one's halos too, so corners
 // are right. The backward pass sends halos back and adds them to their owners' elements.
@@ -17,9 +20,10 @@ namespace dimesh {
 
 namespace detail {
 
-template <index_t W, int... D> struct with_halo {
+/// Halos along dim D alone.
+template <int D, index_t Before, index_t After> struct with_halo {
   static constexpr table of(table t) {
-    ((t.halo[D] = static_cast<signed char>(W)), ...);
+    t.halo[D] = {Before, After};
     return t;
   }
 };
@@ -29,9 +33,9 @@ struct halo_stages {
   boundary ends = boundary::zero;
   int count = 0;
   int dims[max_dims]{};
-  index_t width[max_dims]{};
+  halo_widths width[max_dims]{};
 
-  constexpr halo_stages& add(int dim, index_t w) {
+  constexpr halo_stages& add(int dim, const halo_widths& w) {
     dims[count] = dim;
     width[count++] = w;
     return *this;
@@ -58,7 +62,7 @@ struct halo_stages {
       for (int d = 0; d < y.rank(); ++d) {
         index_t n = y.local(d);
         for (int later = i + 1; later < count; ++later)
-          n -= dims[later] == d ? 2 * width[later] : 0;
+          n -= dims[later] == d ? width[later].both() : 0;
         across *= d == dims[i] ? 1 : n;
       }
       count_windows(counts, cut_dim(where, t, dims[i], ends), {0, width[i]}, across, back);
@@ -158,7 +162,7 @@ DIMESH_OUTLINE inline int halo_plan::first_that_waits() const {
 }
 DIMESH_OUTLINE inline void halo_plan::add(const tensor_core& y, int i, bool back) {
   const int d = stages.dims[i];
-  const index_t w = stages.width[i];
+  const halo_widths w = stages.width[i];
   const cut_dim dim(placement_of(y), y.layout(), d, stages.ends);
   const block mine = dim.of(dim.me());
   const array_box all = stages.at_stage(stored_array(y), i);
@@ -166,9 +170,9 @@ DIMESH_OUTLINE inline void halo_plan::add(const tensor_core& y, int i, bool back
   std::erase_if(s.kept, [](const moved_box& b) { return b.from == b.to; });  // where they are
   for (index_t r = 0; r < dim.ranks(); ++r)
     dim.for_each_piece(mine, dim.of(r), {0, w}, [&](index_t own, index_t place, index_t count) {
-      if (r == dim.me() && place == own + w) return;
-      s.gives_low = s.gives_low || own < w;
-      s.gives_high = s.gives_high || own + count > mine.length - w;
+      if (r == dim.me() && place == own + w.before) return;
+      s.gives_low = s.gives_low || own < w.after;  // what lies behind the block before this one
+      s.gives_high = s.gives_high || own + count > mine.length - w.before;
     });
 }
 #endif
@@ -220,12 +224,42 @@ template <class T> struct halo_back_op {
   }
 };
 
-template <index_t W, class... D> struct halo_exchange_rule : keeps_dims {
-  using named = list<D...>;
+/// H: a dim, and what it gets.
+template <class... H> struct halo_exchange_rule : keeps_dims {
+  using named = list<typename bare_dim<H>::type...>;
+  static constexpr halo_widths widths[] = {bare_dim<H>::halo...};
   static constexpr outcome of(rule_operands x, dim_list) {
-    return halo_rule_of(x[0], dims_in<named>, W);
+    return halo_rule_of(x[0], dims_in<named>, widths);
   }
 };
+template <class H> inline constexpr bool is_dim_with_halo = false;
+template <class D, index_t Before, index_t After, bool Fit>
+inline constexpr bool is_dim_with_halo<halo<D, Before, After, Fit>> = Dim<D>;
+/// (Widths that are none have been refused where the type was named.)
+template <class H> inline constexpr bool is_no_halo = false;
+template <class D> inline constexpr bool is_no_halo<halo<D, 0, 0, true>> = true;
+
+template <class Fault> constexpr void assert_halo_exchange() {
+  static_assert(ok<only<Fault, dim_not_in_tensor>>,
+                "halo_exchange: the tensor lacks the dim; name one of its dims");
+  static_assert(ok<only<Fault, dim_repeated>>,
+                "halo_exchange: a dim is named twice; name it once, with a wider halo if that is "
+                "meant");
+  static_assert(ok<only<Fault, dim_has_halo>>,
+                "halo_exchange: the blocks carry a halo along this dim already; exchange once, as "
+                "wide as needed");
+}
+template <class... H, class X> constexpr auto exchange_halos(const X& x, boundary ends) {
+  using rule = halo_exchange_rule<H...>;
+  if constexpr (!ok<fault_of<rule, X>> || is_poison<X> || !(bare_dim<H>::halo.any() && ...)) {
+    return poison{};
+  } else {
+    halo_stages stages{ends};
+    (stages.add(index_of<typename bare_dim<H>::type, typename spec_of<X>::dims>, bare_dim<H>::halo),
+     ...);
+    return apply_rule<rule, value_of<X>>(halo_exchange_op<value_of<X>>{stages}, x);
+  }
+}
 
 // Compiled once in dimesh::compiled.
 DIMESH_INSTANCE(halo_exchange_op<float>, 0);
@@ -243,23 +277,18 @@ template <index_t W, Dim... D, Operand X>
 constexpr auto halo_exchange(const X& x, boundary ends = boundary::zero) {
   constexpr bool fits = W >= 1 && W <= max_halo;
   static_assert(fits, "halo_exchange: a halo is 1 to max_halo elements wide; give such a width");
-  using rule = detail::halo_exchange_rule<W, D...>;
-  using fault = detail::fault_of<rule, X>;
-  static_assert(ok<only<fault, dim_not_in_tensor>>,
-                "halo_exchange: the tensor lacks the dim; name one of its dims");
-  static_assert(ok<only<fault, dim_repeated>>,
-                "halo_exchange: a dim is named twice; name it once, with a wider halo if that is "
-                "meant");
-  static_assert(ok<only<fault, dim_has_halo>>,
-                "halo_exchange: the blocks carry a halo along this dim already; exchange once, as "
-                "wide as needed");
-  if constexpr (!fits || !ok<fault> || is_poison<X>) {
-    return poison{};
-  } else {
-    detail::halo_stages stages{ends};
-    (stages.add(detail::index_of<D, typename spec_of<X>::dims>, W), ...);
-    return detail::apply_rule<rule, value_of<X>>(detail::halo_exchange_op<value_of<X>>{stages}, x);
-  }
+  detail::assert_halo_exchange<detail::fault_of<detail::halo_exchange_rule<D...>, X>>();
+  return detail::exchange_halos<halo<D, fits ? W : 0>...>(x, ends);
+}
+/// The same with widths of its own for each dim: H is halo<D, before, after>, or halo<D, W>. Local
+/// shapes: [.., n, ..] -> [.., before + n + after, ..]. A side of width 0 sends and keeps nothing.
+template <class... H, Operand X>
+  requires(sizeof...(H) > 0 && (detail::is_dim_with_halo<H> && ...))
+constexpr auto halo_exchange(const X& x, boundary ends = boundary::zero) {
+  constexpr bool all_fit = !(detail::is_no_halo<H> || ...);
+  static_assert(all_fit, "halo_exchange: a halo is 1 to max_halo elements wide; give such a width");
+  detail::assert_halo_exchange<detail::fault_of<detail::halo_exchange_rule<H...>, X>>();
+  return detail::exchange_halos<H...>(x, ends);
 }
 
 }  // namespace dimesh

@@ -100,7 +100,7 @@ template <class To, class First, class... Rest> struct merge_rule {
     for (int i = 0; i < count; ++i) {
       if (begin + i >= v.rank || !same_dim(v.dim[begin + i], all[i]))
         return blamed(fault_code::dim_not_in_order, all[i]);
-      if (v.layout.halo[begin + i] > 0) return blamed(fault_code::dim_has_halo, all[i]);
+      if (v.layout.halo[begin + i].any()) return blamed(fault_code::dim_has_halo, all[i]);
       const int a = v.layout.axis_at(begin + i, 0);
       if (a >= 0 && (i > 0 || v.layout.uneven[begin]))
         return blamed(fault_code::dim_is_split, all[i], a);
@@ -124,7 +124,7 @@ template <class From, class First, class... Rest> struct cut_rule {
     if (d < 0) return blamed(fault_code::dim_not_in_tensor, from);
     if (const int i = out.repeated(); i >= 0)
       return blamed(fault_code::dim_already_in_tensor, out[i]);
-    if (v.layout.halo[d] > 0) return blamed(fault_code::dim_has_halo, from);
+    if (v.layout.halo[d].any()) return blamed(fault_code::dim_has_halo, from);
     if (const int a = v.layout.axis_at(d, 0); a >= 0 && v.layout.uneven[d])
       return blamed(fault_code::dim_is_split, from, a);
     constexpr index_t parts = (is_static_dim<First> && ... && is_static_dim<Rest>)

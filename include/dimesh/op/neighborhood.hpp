@@ -30,7 +30,7 @@ template <class T, class Dims, unsigned Halos> struct seen_tensor {
 };
 constexpr unsigned dims_with_halos(const table& t, int rank) {
   unsigned mask = 0;
-  for (int d = 0; d < rank; ++d) mask |= t.halo[d] > 0 ? 1u << d : 0u;
+  for (int d = 0; d < rank; ++d) mask |= t.halo[d].any() ? 1u << d : 0u;
   return mask;
 }
 template <class S>
@@ -128,7 +128,7 @@ template <class V> struct seen_duals {
 template <class V> struct seen_in_reach {
   using tensor = V;
   using value = computed<typename V::value_type>;
-  const signed char* halo;
+  const halo_widths* halo;
   value element;
   template <class... D, class... I> value get(I... by) const {
     (check<D>(static_cast<index_t>(by)), ...);
@@ -137,11 +137,15 @@ template <class V> struct seen_in_reach {
 
  private:
   template <class D> void check(index_t by) const {
-    const index_t width = halo[index_of<D, typename V::dims>];
+    const halo_widths& has = halo[index_of<D, typename V::dims>];
+    const index_t width = by > 0 ? has.after : has.before;
     if (by > width || -by > width)
       (words() << "stencil: the function reads the neighbour at " << by << " along " << name_of<D>()
-               << ", and blocks carry a halo of " << width << "; exchange one of "
-               << (by > 0 ? by : -by))
+               << ", and blocks carry a halo of " << width
+               << (has.is_even() ? ""
+                   : by > 0      ? " after them"
+                                 : " before them")
+               << "; exchange one of " << (by > 0 ? by : -by))
           .raise();
   }
 };

@@ -108,7 +108,7 @@ using detail::dim_list;
 using detail::outcome;
 /// allowed(layout): the result has it. That of an operand is x[k].layout: axis_at(d, 0) is the axis
 /// that splits the dim at place d, first_partial() one along which there are addends (or maxima),
-/// halo[d] the width of halos; -1 and 0 where there is none.
+/// halo[d].before and .after the widths of halos; -1 and 0 where there is none.
 using detail::allowed;
 /// blamed(fault_code, dim, axis), blamed(fault_code, dim, other dim, axis): the fault. Dims are of
 /// operands or `named`, axes are places in the mesh.

@@ -30,7 +30,7 @@ constexpr outcome reduce_rule_of(const tensor_facts& x, dim_list gone, dim_list 
   if (const int a = x.layout.first_partial(!addends); a >= 0)
     return blamed_axis(fault_code::partial_operand, a);
   for (int i = 0; i < gone.size; ++i)  // elements of halos would count twice
-    if (x.layout.halo[x.place_of(gone[i])] > 0) return blamed(fault_code::dim_has_halo, gone[i]);
+    if (x.layout.halo[x.place_of(gone[i])].any()) return blamed(fault_code::dim_has_halo, gone[i]);
   table t = x.layout;
   for (int a = 0; a < t.axes; ++a)
     if (t.axis[a].what == use::split && !out.has(x.dim[static_cast<int>(t.axis[a].dim)]))

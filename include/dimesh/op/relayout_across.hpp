@@ -139,7 +139,7 @@ template <class L> struct across_rule : keeps_dims {
     if (const dim_facts* const d = haloed_dim(x[0]); d != nullptr)
       return blamed(fault_code::dim_has_halo, d);
     for (int d = 0; d < out.size; ++d) {
-      if (o.layout.halo[d] > 0) return blamed(fault_code::dim_has_halo, out[d]);
+      if (o.layout.halo[d].any()) return blamed(fault_code::dim_has_halo, out[d]);
       if (x[0].layout.ragged[d] || o.layout.ragged[d])
         return blamed(fault_code::dim_split_differently, out[d]);
     }

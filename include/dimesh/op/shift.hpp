@@ -14,8 +14,8 @@ namespace detail {
 
 /// Around a ring only the remainder counts; farther than all elements there are zeros only.
 constexpr window shift_window(index_t by, boundary ends, index_t extent) {
-  if (ends == boundary::periodic) return {extent > 0 ? by % extent : 0, 0};
-  return {by > extent ? extent : by < -extent ? -extent : by, 0};
+  if (ends == boundary::periodic) return {extent > 0 ? by % extent : 0};
+  return {by > extent ? extent : by < -extent ? -extent : by};
 }
 /// with: the dim, how far, and what lies beyond its ends.
 struct shift_plan : move_plan, window_moves {
@@ -79,7 +79,7 @@ template <class T> struct shift_op {
 template <class D> struct shift_rule : keeps_dims {
   using named = list<D>;
   static constexpr outcome of(rule_operands x, dim_list) {
-    return halo_rule_of(x[0], dims_in<named>, 0);
+    return halo_rule_of(x[0], dims_in<named>, nullptr);
   }
 };
 

@@ -89,6 +89,11 @@ template <index_t W, class... D, class X>
 constexpr auto start_halo_exchange(const X& x, boundary ends = boundary::zero) {
   return halo_exchange<W, D...>(detail::to_start(x), ends);
 }
+/// Begins halo_exchange<halo<D, before, after>...>(x, ends).
+template <class... H, class X>
+constexpr auto start_halo_exchange(const X& x, boundary ends = boundary::zero) {
+  return halo_exchange<H...>(detail::to_start(x), ends);
+}
 /// Begins shift<D>(x, k, ends).
 template <class D, class X>
 constexpr auto start_shift(const X& x, index_t k, boundary ends = boundary::periodic) {

@@ -19,7 +19,7 @@ namespace detail {
 
 struct without_halos {
   static constexpr table of(table t) {
-    for (signed char& h : t.halo) h = 0;
+    for (halo_widths& h : t.halo) h = {};
     return t;
   }
 };

@@ -22,7 +22,7 @@ namespace detail {
 constexpr halo_stages stages_of(const tensor_core& x, boundary ends) {
   halo_stages stages{ends};
   for (int d = 0; d < x.rank(); ++d)
-    if (x.layout().halo[d] > 0) stages.add(d, x.layout().halo[d]);
+    if (x.layout().halo[d].any()) stages.add(d, x.layout().halo[d]);
   return stages;
 }
 
@@ -48,17 +48,19 @@ template <class Op, class R> struct stencil_exchange_op {
     };
     for (int i = 0; i <= p.first_that_waits(); ++i) {
       const int d = p.stages.dims[i];
-      const index_t w = p.stages.width[i];
+      const halo_widths w = p.stages.width[i];
       const auto& stage = p.at[static_cast<std::size_t>(i)];
       point_box low = rest, high = rest;
-      low.end[d] = std::min(rest.begin[d] + w, rest.end[d]);
-      high.begin[d] = std::max(rest.end[d] - w, stage.gives_low ? low.end[d] : rest.begin[d]);
+      low.end[d] = std::min(rest.begin[d] + w.after, rest.end[d]);
+      high.begin[d] =
+          std::max(rest.end[d] - w.before, stage.gives_low ? low.end[d] : rest.begin[d]);
       if (stage.gives_low) op.fill_at(y, x, low);
       if (stage.gives_high) op.fill_at(y, x, high);
       // Whole rows take less than rows without their ends, as long as these are short. The ends are
       // computed again by points, as they are sent: code for rows may round otherwise. Not where
       // MPI reads them meanwhile.
-      if (d == rest.last() && 16 * w <= rest.extent(d) && !stage.sends_in_place) {
+      if (d == rest.last() && 16 * std::max(w.before, w.after) <= rest.extent(d) &&
+          !stage.sends_in_place) {
         if (stage.gives_low) ends_of_rows[static_cast<std::size_t>(many++)] = low;
         if (stage.gives_high) ends_of_rows[static_cast<std::size_t>(many++)] = high;
         continue;
@@ -85,11 +87,12 @@ template <class Op, class R> struct stencil_exchange_op {
 template <class S, int D, class Y> constexpr auto exchange_like(const Y& y, boundary ends) {
   if constexpr (D == S::rank)
     return y;
-  else if constexpr (S::table.halo[D] == 0)
+  else if constexpr (!S::table.halo[D].any())
     return exchange_like<S, D + 1>(y, ends);
   else
     return exchange_like<S, D + 1>(
-        apply_as<relaid_spec<spec_of<Y>, with_halo<S::table.halo[D], D>>>(
+        apply_as<
+            relaid_spec<spec_of<Y>, with_halo<D, S::table.halo[D].before, S::table.halo[D].after>>>(
             halo_exchange_op<value_of<Y>>{halo_stages{ends}.add(D, S::table.halo[D])}, y),
         ends);
 }

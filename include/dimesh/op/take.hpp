@@ -24,7 +24,7 @@ constexpr outcome take_rule_of(rule_operands x, const dim_facts* d, dim_list out
   if (const int k = foreign_operand(x); k >= 0) return blamed_place(fault_code::meshes_differ, k);
   const int at = table.place_of(d);
   if (at < 0) return blamed(fault_code::dim_not_in_tensor, d);
-  if (table.layout.halo[at] > 0) return blamed(fault_code::dim_has_halo, d);
+  if (table.layout.halo[at].any()) return blamed(fault_code::dim_has_halo, d);
   for (int i = 0; i < table.rank; ++i)
     if (ids.place_of(table.dim[i]) >= 0)
       return blamed(fault_code::dim_already_in_tensor, table.dim[i]);

@@ -83,7 +83,7 @@ struct owner {
           if (axes >> a & 1u) coords[a] = p.coords[a];
         break;
       }
-      offset = offset * (own.length + 2 * t.halo[d]) + at[d] - own.offset + t.halo[d];
+      offset = offset * (own.length + t.halo[d].both()) + at[d] - own.offset + t.halo[d].before;
     }
     for (int a = 0; a < t.axes; ++a)
       if (t.axis[a].what == use::placed) coords[a] = t.axis[a].at;

@@ -91,7 +91,7 @@ template <class Text, class M, class Dims, const auto& R> struct inference {
   template <int I, std::size_t... A> static auto rule(std::index_sequence<A...>) {
     constexpr const layout_rule& r = R.line[I].rule;
     using bare = typename dim_numbered<r.dim->number, Dims>::type;
-    using dim = typename dressed_dim<bare, r.uneven, r.ragged, 0>::type;
+    using dim = typename dressed_dim<bare, r.uneven, r.ragged, 0, 0>::type;
     if constexpr (r.kind == rule_kind::split_if_free)
       return tag<split_if_free<dim, type_at<r.axis[A], typename M::axes>...>>{};
     else

@@ -81,7 +81,9 @@ template <Mesh M> class layout_value {
     std::string first;
     if (r.dim != nullptr) first = std::string(r.dim->name);
     if (r.uneven) first = (r.ragged ? "ragged<" : "uneven<") + first + ">";
-    if (r.halo > 0) first = "halo<" + first + ", " + std::to_string(int{r.halo}) + ">";
+    if (r.halo.any())
+      first = "halo<" + first + ", " + std::to_string(r.halo.before) +
+              (r.halo.is_even() ? "" : ", " + std::to_string(r.halo.after)) + ">";
     out += first;
     for (int i = 0; i < r.axes; ++i)
       out += (i > 0 || r.dim != nullptr ? ", " : "") +

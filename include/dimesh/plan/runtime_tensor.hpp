@@ -43,7 +43,7 @@ template <class S> const tensor_facts& facts_now() {
   if (!o.ok())
     refuse_layout("tensor", o, o.axis < 0 ? "" : names<typename S::mesh::axes>::at[o.axis]);
   bool special = o.layout.mask(use::partial_max) != 0 || o.layout.mask(use::partial_min) != 0;
-  for (int d = 0; d < S::rank; ++d) special = special || o.layout.halo[d] > 0;
+  for (int d = 0; d < S::rank; ++d) special = special || o.layout.halo[d].any();
   if (special)
     (words() << "tensor: a layout that is a value has halos, or maxima yet to be found, and no "
                 "tensor begins so; make it without, then halo_exchange, or max over a dim")

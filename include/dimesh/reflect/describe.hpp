@@ -92,6 +92,11 @@ inline std::string lengths_text(const std::vector<index_t>& begin) {
     text += ' ' + std::to_string(begin[i] - begin[i - 1]);
   return text;
 }
+inline std::string halo_text(const halo_widths& h) {
+  if (!h.any()) return "";
+  const std::string before = " halo " + std::to_string(h.before);
+  return h.is_even() ? before : before + " before and " + std::to_string(h.after) + " after";
+}
 inline std::string text_of(const layout_facts& f) {
   std::string text = f.element + "[";
   for (std::size_t d = 0; d < f.dims.size(); ++d) {
@@ -102,7 +107,7 @@ inline std::string text_of(const layout_facts& f) {
             (f.table.ragged[d]   ? " ragged" + lengths_text(f.cuts[d])
              : f.table.uneven[d] ? " uneven"
                                  : "") +
-            (f.table.halo[d] > 0 ? " halo " + std::to_string(f.table.halo[d]) : "");
+            halo_text(f.table.halo[d]);
   }
   text += "]";
   for (std::size_t a = 0; a < f.axes.size(); ++a) {

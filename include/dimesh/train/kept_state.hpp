@@ -155,7 +155,7 @@ class kept_state : detail::refused_keeps {
   void require_no_halos() const {
     for (const auto& x : tensors_)
       for (int d = 0; d < x.core->rank(); ++d)
-        if (x.core->layout().halo[d] > 0)
+        if (x.core->layout().halo[d].any())
           throw error("training_run: '" + x.name +
                       "' carries halos, which are not saved; keep it without them, and let the "
                       "step exchange them");

@@ -39,6 +39,9 @@ using haloed = G<layout<pod, split<halo<batch, 1>, rows>>, batch, length>;
 static_assert(haloed(dims_of_two{length{5}}, sizes, last).block<batch>() == block{4, 4});
 static_assert(haloed(dims_of_two{length{5}}, sizes, last).local<batch>() == 6);
 static_assert(haloed(dims_of_two{length{5}}, sizes, last).local_size() == 30);
+using one_sided = G<layout<pod, split<halo<batch, 0, 1>, rows>>, batch, length>;
+static_assert(one_sided(dims_of_two{length{5}}, sizes, last).block<batch>() == block{4, 4});
+static_assert(one_sided(dims_of_two{length{5}}, sizes, last).local_size() == 25);
 
 std::string error_of(index_t n, const index_t* at) {
   try {

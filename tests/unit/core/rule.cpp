@@ -53,6 +53,11 @@ using whole = spec<float, L<>, batch, hidden>;
 using addends = spec<float, L<dm::partial<rows>>, batch, hidden>;
 using flags = spec<bool, L<dm::partial<rows>>, batch>;
 using ids = spec<int, L<split<batch, rows>>, batch>;
+template <dm::index_t Before, dm::index_t After>
+using halos_of = dm::detail::halo_exchange_rule<dm::halo<batch, Before, After>>;
+using one_sided =
+    spec<float, L<split<dm::halo<batch, 0, 127>, rows>, split<dm::halo<hidden, 90, 0>>>, batch,
+         hidden>;
 using haloed = spec<float, L<split<dm::halo<batch, 1>, rows>>, batch, hidden>;
 
 template <dm::detail::join_kind K> using join = dm::detail::elementwise_rule<K>;
@@ -93,15 +98,15 @@ TEST_CASE("rules: the same answer while compiling and at run time") {
         code(fault_code::element_not_summable));
   CHECK(said<dm::detail::take_rule<hidden>, by_batch, ids>() ==
         code(fault_code::dim_already_in_tensor));
-  CHECK(said<dm::detail::halo_exchange_rule<2, batch>, by_batch>() == 0);
-  CHECK(asked<dm::detail::halo_exchange_rule<2, batch>, by_batch>().layout.halo[0] == 2);
+  CHECK(said<halos_of<2, 2>, by_batch>() == 0);
+  CHECK(asked<halos_of<2, 5>, by_batch>().layout.halo[0] == dm::detail::halo_widths(2, 5));
 }
 
 TEST_CASE("rules: a table in four numbers and back") {
   using dm::detail::decoded;
   using dm::detail::encoded;
   for (const dm::detail::table& t :
-       {by_batch::table, by_both::table, addends::table, haloed::table,
+       {by_batch::table, by_both::table, addends::table, haloed::table, one_sided::table,
         spec<float, L<split<dm::uneven<label>, cols, rows>>, batch, label>::table})
     CHECK(decoded(encoded(t), 2) == t);
 }

@@ -34,6 +34,7 @@ static_assert(detail::static_block_length<S<none, split<none, cols>>, none>() ==
 static_assert(detail::static_block_length<S<length>, length>() == dynamic);
 static_assert(detail::static_block_length<S<length, split<length, rows>>, length>() == dynamic);
 static_assert(detail::static_block_length<S<batch, split<halo<batch, 2>, rows>>, batch>() == 16);
+static_assert(detail::static_block_length<S<batch, split<halo<batch, 2, 1>, rows>>, batch>() == 15);
 static_assert(detail::static_block_length<S<batch, partial<wide>>, batch>() == 24);
 
 // ---- blocks by hand -----------------------------------------------------------------------------

@@ -106,6 +106,11 @@ static_assert(same<canonical<layout<pod, split<halo<batch, 0>, rows>>, batch>,
                    layout<pod, split<batch, rows>>>);
 static_assert(same<canonical<layout<pod, split<uneven<halo<odd, 2>>, rows>>, odd>,
                    canonical<layout<pod, split<halo<uneven<odd>, 2>, rows>>, odd>>);
+static_assert(same<halo<batch, 2>, halo<batch, 2, 2>>);
+static_assert(same<canonical<layout<pod, split<halo<batch, 0, 2>, rows>>, batch>,
+                   layout<pod, split<halo<batch, 0, 2>, rows>>>);
+static_assert(!same<canonical<layout<pod, split<halo<batch, 2, 0>, rows>>, batch>,
+                    canonical<layout<pod, split<halo<batch, 0, 2>, rows>>, batch>>);
 static_assert(same<canonical<layout<pod, split<halo<batch, 100>>>, batch>,
                    layout<pod, split<halo<batch, 100>>>>);  // not split, but with room around
 

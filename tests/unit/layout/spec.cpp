@@ -56,7 +56,7 @@ using U =
     detail::make_spec<float, layout<pod, split<uneven<label>, cols>, split<halo<batch, 2>, rows>>,
                       label, batch>;
 static_assert(over_all<U>.uneven[0] && !over_all<U>.uneven[2]);
-static_assert(over_all<U>.halo[2] == 2 && over_all<U>.halo[1] == 0);
+static_assert(over_all<U>.halo[2] == detail::halo_widths(2, 2) && !over_all<U>.halo[1].any());
 
 template <class Spec> struct table_of {
   static constexpr detail::table result = Spec::table;

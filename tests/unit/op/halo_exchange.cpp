@@ -30,8 +30,28 @@ static_assert(calls([](const auto& v) { return dm::halo_exchange<3, batch>(v); }
 static_assert(calls([](const auto& v) { return dm::halo_exchange<3, hidden>(v); }, V{}) == 0);
 
 template <class W, class... D>
-using fault = dm::detail::fault_of<dm::detail::halo_exchange_rule<1, D...>, W>;
+using fault = dm::detail::fault_of<dm::detail::halo_exchange_rule<dm::halo<D, 1>...>, W>;
 static_assert(is_same_v<fault<V, batch, label>, dm::dim_not_in_tensor<label>>);
 static_assert(is_same_v<fault<decltype(one(V{})), hidden, batch>, dm::dim_has_halo<batch>>);
+
+// One side alone: half the surface, on the side that is wanted.
+constexpr auto before = [](const auto& v) { return dm::halo_exchange<dm::halo<batch, 1, 0>>(v); };
+constexpr auto after = [](const auto& v) {
+  return dm::halo_exchange<dm::halo<batch, 0, 3>, dm::halo<hidden, 1, 2>>(v);
+};
+static_assert(is_same_v<decltype(before(V{})),
+                        X<float, L<dm::split<dm::halo<batch, 1, 0>, cols>>, batch, hidden>>);
+static_assert(is_same_v<decltype(dm::halo_exchange<dm::halo<batch, 1>>(V{})), decltype(one(V{}))>);
+static_assert(
+    is_same_v<decltype(after(V{})),
+              X<float, L<dm::split<dm::halo<batch, 0, 3>, cols>, dm::split<dm::halo<hidden, 1, 2>>>,
+                batch, hidden>>);
+static_assert(before(V{}).local<batch>() == 2 + 1 && after(V{}).local<batch>() == 2 + 3 &&
+              after(V{}).local<hidden>() == 12 + 3);
+// The first rank gives its last row to the next one; to nobody where halos lie behind blocks.
+static_assert(bytes(before, V{}) == 12 * 4 && bytes(after, V{}) == 0);
+static_assert(is_same_v<dm::detail::fault_of<dm::detail::halo_exchange_rule<dm::halo<batch, 2, 0>>,
+                                             decltype(before(V{}))>,
+                        dm::dim_has_halo<batch>>);
 
 }  // namespace

@@ -34,6 +34,9 @@ TEST_CASE("describe: uneven blocks, halos, extremes yet to be found") {
         "float[label=10/deep:4 uneven] partial_max<rows> partial_min<cols>");
   using H = dm::layout<pod, dm::split<dm::halo<batch, 1>, rows>>;
   CHECK(dm::describe<dm::tensor<float, H, batch>>() == "float[batch=256/rows:2 halo 1]");
+  using O = dm::layout<pod, dm::split<dm::halo<batch, 0, 3>, rows>>;
+  CHECK(dm::describe<dm::tensor<float, O, batch>>() ==
+        "float[batch=256/rows:2 halo 0 before and 3 after]");
 }
 
 TEST_CASE("describe: a tensor, with the extents and sizes it has") {

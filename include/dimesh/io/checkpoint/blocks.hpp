@@ -93,9 +93,9 @@ template <class F> void for_each_own_run(const tensor_core& x, const F& f) {
   const int last = x.rank() - 1;
   const index_t run = x.own(last).length;
   for (index_t k = 0; k < all; k += run) {
-    index_t rest = k / run, first = x.layout().halo[last], stride = x.local(last);
+    index_t rest = k / run, first = x.layout().halo[last].before, stride = x.local(last);
     for (int d = last; d-- > 0;) {
-      first += (rest % x.own(d).length + x.layout().halo[d]) * stride;
+      first += (rest % x.own(d).length + x.layout().halo[d].before) * stride;
       rest /= x.own(d).length;
       stride *= x.local(d);
     }
@@ -155,7 +155,7 @@ inline placed_block block_in_file(const tensor_core& x, index_t element) {
 inline placed_block block_in_memory(const tensor_core& x) {
   return block_of(
       x, x.facts->element, [&x](int d) { return x.stride(d); },
-      [&x](int d) { return index_t{x.layout().halo[d]}; });
+      [&x](int d) { return index_t{x.layout().halo[d].before}; });
 }
 
 }  // namespace dimesh::detail::checkpoint

@@ -22,11 +22,12 @@ enum class boundary : unsigned char { zero, periodic };
 
 namespace detail {
 
-/// The window that goes with a block: `shift` elements earlier, `reach` more on either side.
+/// The window that goes with a block: `shift` elements earlier, and longer at either end.
 struct window {
-  index_t shift = 0, reach = 0;
-  constexpr index_t begin(const block& b) const { return b.offset - shift - reach; }
-  constexpr index_t count(const block& b) const { return b.length + 2 * reach; }
+  index_t shift = 0;
+  halo_widths more{};
+  constexpr index_t begin(const block& b) const { return b.offset - shift - more.before; }
+  constexpr index_t count(const block& b) const { return b.length + more.both(); }
 };
 
 /// A dim of `extent` elements, and how it is cut.

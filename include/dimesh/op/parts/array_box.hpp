@@ -25,8 +25,10 @@ struct array_box {
     for (int e = 0; e < rank; ++e) n *= e == d ? 1 : extent[e];
     return n;
   }
-  /// Without `n` places at either end of dim d.
-  array_box within(int d, index_t n) const { return part(d, n, extent[d] - 2 * n); }
+  /// Without the halos of dim d.
+  array_box within(int d, const halo_widths& w) const {
+    return part(d, w.before, extent[d] - w.both());
+  }
   /// Places from `begin` on, `count` of them, of dim d.
   array_box part(int d, index_t begin, index_t count) const {
     array_box b = *this;

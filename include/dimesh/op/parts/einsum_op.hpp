@@ -42,7 +42,7 @@ constexpr outcome einsum_rule_of(rule_operands x, dim_list out) {
   }
   for (int d = 0; d < all.size; ++d)  // halos would be summed, too
     for (int k = 0; k < x.count && !out.has(all.at[d]); ++k)
-      if (const int at = x[k].place_of(all.at[d]); at >= 0 && x[k].layout.halo[at] > 0)
+      if (const int at = x[k].place_of(all.at[d]); at >= 0 && x[k].layout.halo[at].any())
         return blamed(fault_code::dim_has_halo, all.at[d]);
   return product_rule(x, all.all(), out);
 }

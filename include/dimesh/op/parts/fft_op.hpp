@@ -201,7 +201,7 @@ constexpr outcome fft_dims_rule_of(const tensor_facts& x, dim_list along, bool w
   for (int i = 0; i < along.size; ++i) {
     const int d = x.place_of(along[i]);
     if (d < 0) return blamed(fault_code::dim_not_in_tensor, along[i]);
-    if (x.layout.halo[d] > 0) return blamed(fault_code::dim_has_halo, along[i]);
+    if (x.layout.halo[d].any()) return blamed(fault_code::dim_has_halo, along[i]);
     if (const int a = x.layout.axis_at(d, 0); whole && a >= 0)
       return blamed(fault_code::dim_is_split, along[i], a);
   }

@@ -24,8 +24,8 @@ namespace dimesh::detail {
 inline box stored_box(const placement& where, const table& t) {
   box b = where.own(t);
   for (int d = 0; d < b.rank && !b.none; ++d) {
-    b.begin[d] -= t.halo[d];
-    b.length[d] += 2 * t.halo[d];
+    b.begin[d] -= t.halo[d].before;
+    b.length[d] += t.halo[d].both();
   }
   return b;
 }

@@ -34,7 +34,7 @@ constexpr outcome goal_rule_of(const tensor_facts& x, const table& to, bool sums
   if (const dim_facts* const d = haloed_dim(x); d != nullptr)
     return blamed(fault_code::dim_has_halo, d);
   for (int d = 0; d < x.rank; ++d)
-    if (to.halo[d] > 0) return blamed(fault_code::dim_has_halo, x.dim[d]);
+    if (to.halo[d].any()) return blamed(fault_code::dim_has_halo, x.dim[d]);
   return allowed(to);
 }
 /// The result has layout L, cut down to what concerns the operand's dims.

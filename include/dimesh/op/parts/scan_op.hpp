@@ -173,7 +173,7 @@ template <class D, bool Whole, bool Addends> struct scan_rule : keeps_dims {
     for (int k = 0; k < x.count; ++k) {
       if (const int a = x[k].layout.first_partial(!Addends); a >= 0)
         return blamed_axis(fault_code::partial_operand, a);
-      if (x[k].layout.halo[x[k].place_of(dim)] > 0) return blamed(fault_code::dim_has_halo, dim);
+      if (x[k].layout.halo[x[k].place_of(dim)].any()) return blamed(fault_code::dim_has_halo, dim);
       if (const int a = x[k].layout.axis_at(x[k].place_of(dim), 0); Whole && a >= 0)
         return blamed(fault_code::dim_is_split, dim, a);
     }

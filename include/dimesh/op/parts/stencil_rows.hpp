@@ -22,7 +22,7 @@ template <class T> struct positioned {
     index_t stride[max_dims + 1], n = 1;
     for (int d = x.rank() - 1; d >= 0; --d) {
       stride[d] = n;
-      first += x.layout().halo[d] * n;
+      first += x.layout().halo[d].before * n;
       n *= x.local(d);
     }
     for (int d = 0; d < points.rank(); ++d) {

@@ -93,7 +93,7 @@ template <class From, class To> struct strided_rule {
       return blamed(fault_code::dim_already_in_tensor, &to);
     if (const int a = x[0].layout.axis_at(d, 0); a >= 0)
       return blamed(fault_code::dim_is_split, &from, a);
-    if (x[0].layout.halo[d] > 0) return blamed(fault_code::dim_has_halo, &from);
+    if (x[0].layout.halo[d].any()) return blamed(fault_code::dim_has_halo, &from);
     return allowed(x[0].layout);
   }
 };

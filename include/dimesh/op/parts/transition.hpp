@@ -114,15 +114,16 @@ template <class D, class A, use From> struct scatter_rule : keeps_dims {
   }
 };
 
-/// Blocks carry no halos along some dims; the result has halos of that width along them.
-constexpr outcome halo_rule_of(const tensor_facts& x, dim_list along, index_t width) {
+/// Blocks carry no halos along some dims; the result has halos of these widths along them, one for
+/// each (null: none).
+constexpr outcome halo_rule_of(const tensor_facts& x, dim_list along, const halo_widths* widths) {
   if (const int i = along.repeated(); i >= 0) return blamed(fault_code::dim_repeated, along[i]);
   outcome o = allowed(x.layout);
   for (int i = 0; i < along.size; ++i) {
     const int d = x.place_of(along[i]);
     if (d < 0) return blamed(fault_code::dim_not_in_tensor, along[i]);
-    if (x.layout.halo[d] > 0) return blamed(fault_code::dim_has_halo, along[i]);
-    o.layout.halo[d] = static_cast<signed char>(width);
+    if (x.layout.halo[d].any()) return blamed(fault_code::dim_has_halo, along[i]);
+    if (widths != nullptr) o.layout.halo[d] = widths[i];
   }
   return o;
 }

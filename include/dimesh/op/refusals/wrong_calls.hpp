@@ -63,7 +63,9 @@ template <class D, index_t N, class... A> constexpr poison shift(const A&...) {
   return {};
 }
 
-template <class... D, class... A> constexpr poison halo_exchange(const A&...) {
+template <class... D, class... A>
+  requires(!(sizeof...(D) > 0 && (detail::is_dim_with_halo<D> && ...) && detail::exchanges<A...>))
+constexpr poison halo_exchange(const A&...) {
   static_assert(ok<typename detail::wrong_call<detail::list<D...>, A...>::type>,
                 "halo_exchange: the width stands in the angle brackets, and then dims; the tensor "
                 "in the parentheses: halo_exchange<1, north>(x)");
@@ -73,6 +75,13 @@ template <class D, index_t W, class... A> constexpr poison halo_exchange(const A
   static_assert(ok<typename detail::wrong_call<detail::list<D>, A...>::type>,
                 "halo_exchange: the width stands in the angle brackets, and then dims; the tensor "
                 "in the parentheses: halo_exchange<1, north>(x)");
+  return {};
+}
+template <index_t Before, index_t After, class... D, class... A>
+constexpr poison halo_exchange(const A&...) {
+  static_assert(ok<typename detail::wrong_call<detail::list<D...>, A...>::type>,
+                "halo_exchange: widths of its own stand with a dim: halo_exchange<halo<north, 1, "
+                "0>>(x)");
   return {};
 }
 template <index_t W, class... D, class... A>
