@@ -74,7 +74,7 @@ struct halo_stages {
 struct halo_plan : move_plan {
   struct one_stage : window_moves {
     // Do others want the first elements of the block, or the last ones, or a far end of the dim?
-    bool gives_low = false, gives_high = false;
+    bool gives_low = false, gives_high = false, gives_itself = false;  // to its own halos
     using window_moves::window_moves;
   };
   halo_stages stages;
@@ -86,6 +86,10 @@ struct halo_plan : move_plan {
 
   /// The first stage that waits for other ranks; `stages.count` where none does.
   int first_that_waits() const;
+  /// Elements of an array become what a stage that goes through buffers has sent of them.
+  template <class T> void restore_sent(int i, const T* sent, T* all) const {
+    for (const moved_box& b : moves(i).out) b.move_back(sent, all);
+  }
   /// Fills the halos of an array that is stored like the tensor, whose interior is there.
   template <class T> void fill(const storage& all) const {
     for (const one_stage& s : at) {
@@ -171,6 +175,7 @@ DIMESH_OUTLINE inline void halo_plan::add(const tensor_core& y, int i, bool back
   for (index_t r = 0; r < dim.ranks(); ++r)
     dim.for_each_piece(mine, dim.of(r), {0, w}, [&](index_t own, index_t place, index_t count) {
       if (r == dim.me() && place == own + w.before) return;
+      s.gives_itself = s.gives_itself || r == dim.me();
       s.gives_low = s.gives_low || own < w.after;  // what lies behind the block before this one
       s.gives_high = s.gives_high || own + count > mine.length - w.before;
     });

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 
 #include "dimesh/op/halo_exchange.hpp"
 #include "dimesh/op/stencil.hpp"
@@ -40,13 +39,10 @@ template <class Op, class R> struct stencil_exchange_op {
   }
   /// First the edges that go to others until a stage waits for them; while these travel, the rest.
   void fill_beside(const halo_plan& p, results y, operands x) const {
+    const int waits = p.first_that_waits();
     point_box rest(y[0]);
-    std::array<point_box, 2> ends_of_rows{rest, rest};
-    int many = 0;
-    const auto fill_ends = [&] {
-      for (int i = 0; i < many; ++i) op.fill_at(y, x, ends_of_rows[static_cast<std::size_t>(i)]);
-    };
-    for (int i = 0; i <= p.first_that_waits(); ++i) {
+    bool whole_rows = false;
+    for (int i = 0; i <= waits; ++i) {
       const int d = p.stages.dims[i];
       const halo_widths w = p.stages.width[i];
       const auto& stage = p.at[static_cast<std::size_t>(i)];
@@ -56,24 +52,21 @@ template <class Op, class R> struct stencil_exchange_op {
           std::max(rest.end[d] - w.before, stage.gives_low ? low.end[d] : rest.begin[d]);
       if (stage.gives_low) op.fill_at(y, x, low);
       if (stage.gives_high) op.fill_at(y, x, high);
-      // Whole rows take less than rows without their ends, as long as these are short. The ends are
-      // computed again by points, as they are sent: code for rows may round otherwise. Not where
-      // MPI reads them meanwhile.
-      if (d == rest.last() && 16 * std::max(w.before, w.after) <= rest.extent(d) &&
-          !stage.sends_in_place) {
-        if (stage.gives_low) ends_of_rows[static_cast<std::size_t>(many++)] = low;
-        if (stage.gives_high) ends_of_rows[static_cast<std::size_t>(many++)] = high;
-        continue;
-      }
+      // Whole rows take less than rows without their ends, as long as these are short; then the
+      // ends become what has been sent again: code for rows may round otherwise than that for
+      // points. Not where MPI reads them meanwhile, nor where halos are copies of them.
+      whole_rows = i == waits && d == rest.last() &&
+                   16 * std::max(w.before, w.after) <= rest.extent(d) && !stage.sends_in_place &&
+                   !stage.gives_itself;
+      if (whole_rows) break;
       if (stage.gives_low) rest.begin[d] = low.end[d];
       if (stage.gives_high) rest.end[d] = high.begin[d];
     }
-    if (p.first_that_waits() > 0) fill_ends();  // edges of other dims have overwritten corners
     const flight_owner f(flight::fresh());
     f->result = y[0].memory;
     p.start(y[0].data<R>(), *f);
     op.fill_at(y, x, rest);
-    fill_ends();
+    if (whole_rows) p.restore_sent(waits, static_cast<const R*>(f->out.data()), y[0].data<R>());
     f->axes = 0;  // the messages have been reported
     f->finish(y[0]);
   }

@@ -74,6 +74,10 @@ struct moved_box {
     else
       local::copy_box(how, x + from, y + to);
   }
+  /// From its place in y to that in x.
+  template <class T> void move_back(const T* y, T* x) const {
+    local::copy_box(how.rank, how.extent, y + to, how.to, x + from, how.from);
+  }
 };
 
 }  // namespace dimesh::detail
