@@ -122,6 +122,67 @@ constexpr contraction folded(const contraction& x) {
   return y;
 }
 
+/// A contraction one of whose outer loops has other turns from call to call: rows of group after
+/// group. It is folded once, where the turns do not decide how, and each call sets an extent or
+/// two.
+class contraction_of_length {
+ public:
+  /// Loop r of x changes.
+  constexpr contraction_of_length(const contraction& x, int r)
+      : now_(with(x, r, 2)), turns_{}, any_(x), changes_(r) {
+    // Of two lengths: where loops are one by chance of the turns, they are so for one of them.
+    const contraction once = folded(with(x, r, first)), again = folded(with(x, r, second));
+    if (once.outer != again.outer) return;
+    contraction same = again;
+    for (int i = 0; i < 3 + once.outer; ++i) {
+      const index_t n = extent(once, i), m = extent(again, i);
+      if (n == m) continue;
+      if (n % first != 0 || m % second != 0 || n / first != m / second) return;
+      turns_[i] = n / first;
+      extent(same, i) = n;
+    }
+    if (!is_same(once, same)) return;
+    now_ = once;
+    changes_ = -1;
+  }
+  /// Of so many turns. Like the extents of every contraction, positive.
+  constexpr const contraction& of(index_t turns) {
+    if (changes_ >= 0) {
+      now_ = with(any_, changes_, turns);
+    } else {
+      for (int i = 0; i < 3 + now_.outer; ++i)
+        if (turns_[i] != 0) extent(now_, i) = turns_[i] * turns;
+    }
+    return now_;
+  }
+
+ private:
+  static constexpr index_t first = 1009, second = 2003;
+  static constexpr contraction with(contraction x, int r, index_t n) {
+    x.extent[r] = n;
+    return x;
+  }
+  static constexpr index_t& extent(contraction& x, int i) {
+    return i == 0 ? x.m : i == 1 ? x.n : i == 2 ? x.k : x.extent[i - 3];
+  }
+  static constexpr index_t extent(const contraction& x, int i) {
+    return i == 0 ? x.m : i == 1 ? x.n : i == 2 ? x.k : x.extent[i - 3];
+  }
+  static constexpr bool is_same(const contraction& x, const contraction& y) {
+    bool same = x.m == y.m && x.n == y.n && x.k == y.k && x.a_m == y.a_m && x.a_k == y.a_k &&
+                x.b_k == y.b_k && x.b_n == y.b_n && x.c_m == y.c_m && x.c_n == y.c_n;
+    for (int i = 0; i < x.outer; ++i)
+      same = same && x.extent[i] == y.extent[i] && x.a_outer[i] == y.a_outer[i] &&
+             x.b_outer[i] == y.b_outer[i] && x.c_outer[i] == y.c_outer[i];
+    return same;
+  }
+
+  contraction now_;
+  index_t turns_[3 + contraction::max_outer];
+  contraction any_;
+  int changes_;  // -1: it is folded
+};
+
 /// How a library reads a matrix: as row-major with a leading dimension, or as the transpose of one.
 struct matrix_order {
   bool fits;  ///< one of the two serves

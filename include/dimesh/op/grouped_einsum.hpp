@@ -110,8 +110,8 @@ template <class T, class I> struct grouped_einsum_op {
         if (!same_dim(t->facts->dim[d], group) &&
             !dim_list{labels.dim, labels.count}.has(t->facts->dim[d]))
           labels.add(*t, d);
-    local::contraction loops = contraction_over(labels, c, a, b);
-    const int r = dim_list{labels.dim, labels.count}.place_of(rows);
+    local::contraction_of_length loops(contraction_over(labels, c, a, b),
+                                       dim_list{labels.dim, labels.count}.place_of(rows));
     const group_steps in_c(c, rows, group), in_a(a, rows, group), in_b(b, rows, group);
     const tensor_core& with_rows = a.facts->place_of(rows) >= 0 ? a : b;
     for_each_group(
@@ -120,8 +120,7 @@ template <class T, class I> struct grouped_einsum_op {
           if (length == 0 && in_c.group == 0) return;
           if (length == 0 && same_dim(c.facts->dim[0], group))  // faster than a product of nothing
             return zero_bytes(to, in_c.group * index_t{sizeof(T)});
-          loops.extent[r] = length;
-          product(loops, a.data<const T>() + in_a.at(g, begin),
+          product(loops.of(length), a.data<const T>() + in_a.at(g, begin),
                   b.data<const T>() + in_b.at(g, begin), to);
         });
   }

@@ -49,6 +49,7 @@ namespace {
 using dimesh::index_t;
 using dimesh::local::contract;
 using dimesh::local::contraction;
+using dimesh::local::contraction_of_length;
 using dimesh::local::folded;
 using dimesh::local::transposed;
 using dimesh::local::detail::element_contraction;
@@ -218,6 +219,51 @@ template <class T> void check_orders(index_t m, index_t n, index_t k) {
 }
 
 }  // namespace
+
+TEST_CASE("contraction_of_length: a loop whose turns differ from call to call") {
+  struct loop {
+    index_t extent, a, b, c;
+  };
+  const auto of_loops = [](const std::vector<loop>& all) {
+    contraction x;
+    for (const loop& l : all) {
+      x.extent[x.outer] = l.extent;
+      x.a_outer[x.outer] = l.a, x.b_outer[x.outer] = l.b, x.c_outer[x.outer++] = l.c;
+    }
+    return x;
+  };
+  const loop n{4, 0, 1, 1}, k{5, 1, 4, 0}, m{3, 5, 0, 4};
+  struct {
+    std::vector<loop> loops;
+    int changes;
+  } const cases[] = {
+      {{{0, 5, 0, 4}, n, k}, 0},                       // rows of a and c
+      {{{0, 15, 0, 12}, m, n, k}, 0},  // with a loop within, that is one with them
+      {{{2, 100, 0, 80}, {0, 5, 0, 4}, n, k}, 1},  // within another one
+      {{{2, 30, 0, 24}, {0, 5, 0, 4}, n, k}, 1},  // of which it is a part if it has six turns
+      {{{3, 1, 0, 4}, n, {0, 3, 4, 0}}, 2},  // summed
+      {{{3, 1, 0, 4}, n, {0, 6, 8, 0}, {2, 3, 4, 0}}, 2},
+      {{{0, 15, 20, 12}, m, n, k}, 0},  // products one after another
+      {{{0, 5, 0, 1}, {4, 0, 1, 40}, k}, 0},  // columns of c
+  };
+  for (const auto& [loops, changes] : cases) {
+    contraction x = of_loops(loops);
+    contraction_of_length any(x, changes);
+    for (const index_t length : {2, 6, 1, 5, 6, 3}) {
+      x.extent[changes] = length;
+      const contraction& now = any.of(length);
+      check_call<double>(x, false, "contract of a length",
+                         [&](const double* a, const double* b, double* c) {
+                           contract<double>(now, a, b, c, false);
+                         });
+    }
+  }
+  // Folded once for all: no loop is left.
+  contraction_of_length rows(of_loops({{0, 5, 0, 4}, n, k}), 0);
+  CHECK(rows.of(7).m == 7);
+  CHECK(rows.of(9).m == 9);
+  CHECK(rows.of(9).outer == 0);
+}
 
 TEST_CASE("folded: outer loops go into the product where strides permit") {
   // x[b,t,d] . w[d,f]: one matrix product of b*t rows
@@ -530,7 +576,7 @@ TEST_CASE_TEMPLATE("own product: all orders, whatever library the build has", T,
   for (order a : {order::rows, order::columns})
     for (order b : {order::rows, order::columns}) {
       own(matrices(301, 401, 615, a, b, order::rows), true);
-      in_pieces(matrices(301, 401, 65, a, b, order::rows), true);   // of the columns
+      in_pieces(matrices(301, 401, 65, a, b, order::rows), true);  // of the columns
       in_pieces(matrices(401, 301, 65, a, b, order::spaced), false);  // of the rows
     }
 }
