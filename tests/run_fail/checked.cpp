@@ -65,12 +65,59 @@ const run_fail::table cases{
     //   rank 0: [^\n]*make different calls
     //   rank 1: [^\n]*make different calls
     //   rank 0 is about to do 'all_reduce' along rows of pod with 4 elements of double
-    //   rank 1 is the first that differs: it is about to do [^\n]* with 5 elements
+    //   rank 1 is the first that differs: it is about to do [^\n]* with 5 elements[^\n]*; dim
+    //   'length' has 4 and 5 elements; all ranks
     {"length_differs",
      [] {
        const grid<pod> g;
        (void)complete(addends(g, length{4}));  // all agree
        (void)complete(addends(g, length{g.rank() == 1 ? 5 : 4}));
+     }},
+    // case extent_summed_away: 2 3
+    //   rank 0: all_reduce: of what the operands were made of, dim 'length' has 8 and 6 elements on
+    //   ranks 0 and 1; all ranks give a dim one extent
+    //   rank 1: all_reduce: of what the operands were made of, dim 'length' has 8 and 6 elements on
+    {"extent_summed_away",
+     [] {
+       const grid<pod> g;
+       const auto total = [&](index_t n) {
+         using lines = tensor<double, layout<pod, partial<rows>>, length>;
+         return complete(2.0 * sum<length>(constant<lines>(g, 1.0, length{n})));
+       };
+       (void)total(4);  // all agree
+       (void)total(g.rank() == 1 ? 6 : 8);
+     }},
+    // case extent_summed_away_in_gradient: 2 3
+    //   rank 0: [^\n]*dim 'length' has 8 and 6 elements on ranks 0 and 1; all ranks give a dim
+    //   rank 1: [^\n]*dim 'length' has 8 and 6 elements on ranks 0 and 1; all ranks give a dim
+    {"extent_summed_away_in_gradient",
+     [] {
+       const grid<pod> g;
+       const auto step = [&](index_t n) {
+         using batch = tensor<double, layout<pod, split<uneven<length>, rows>>, length>;
+         const auto x = constant<batch>(g, 1.0, length{n});
+         const auto w = constant<tensor<double, layout<pod>>>(g, 2.0);
+         return complete(value_and_grad([&](const auto& p) { return sum<length>(p * x); }, w)());
+       };
+       (void)step(9);  // all agree
+       (void)step(g.rank() == 1 ? 6 : 8);
+     }},
+    // case branch_of_one_rank: 2 3
+    //   a sum of all: 1
+    //   exit: 0
+    {"branch_of_one_rank",
+     [] {
+       const grid<pod> g;
+       tensor<double, layout<pod, partial<rows>>> x(g);
+       clear(x);
+       // Addends may be made in as many steps as a rank likes.
+       if (g.rank() == 0)
+         x = x + sum<length>(constant<addends>(g, 0.25, length{4})) +
+             0.0 * sum<length>(constant<addends>(g, 1.0, length{3}));
+       else
+         x = x + sum<length>(constant<addends>(g, 0.0, length{3}));
+       const double all = value(complete(x));
+       if (g.rank() == 0) std::fprintf(stderr, "a sum of all: %g\n", all);
      }},
     // case type_differs: 2 3
     //   rank 0: [^\n]*make different calls

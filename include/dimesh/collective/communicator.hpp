@@ -198,6 +198,7 @@ class communicator {
     e.count = count;
     e.element = elements;
     e.operands = doing::now().operands;
+    e.extents = doing::now().extents.sent;
     e.tag = tag_.load(std::memory_order_relaxed);
     put_text(e.call, call);
     put_text(e.within, doing::now().operation);
@@ -232,6 +233,7 @@ class communicator {
   void compare_hashes(errand e) const {
     std::memset(e.phase, 0, sizeof e.phase);  // told, not compared
     e.kept = e.values = 0;  // of other ranks' local work nothing is known here
+    e.extents = {};
     const auto low = static_cast<std::int64_t>(hash_of(&e, sizeof e) >> 2);
     std::int64_t both[2] = {low, -low};
     check(PMPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_INT64_T, MPI_MIN, comm_), e.call);

@@ -12,11 +12,23 @@
 
 namespace dimesh::detail {
 
+inline extent_history extents_of_operands(operands x) {
+  extent_history h;
+  for (int k = 0; k < x.count(); ++k) x[k].add_extents(h);
+  return h;
+}
+
 /// While one lives, its operation runs; nothing on shapes.
 class [[nodiscard]] checked_run {
  public:
   constexpr checked_run(const operation& op, operands x) {
     if (!std::is_constant_evaluated() && !x[0].is_shape) begin(op, x);
+  }
+  /// The results are made of what the operands were made of.
+  constexpr void remember(results y) const {
+    if (std::is_constant_evaluated() || !began_) return;
+    for (int i = 0; i < y.count(); ++i)
+      if (y.has(i)) y[i].before = doing::now().extents;
   }
   checked_run(const checked_run&) = delete;
   checked_run& operator=(const checked_run&) = delete;
@@ -28,7 +40,7 @@ class [[nodiscard]] checked_run {
   void begin(const operation& op, operands x) {
     before_ = doing::now();
     began_ = true;
-    doing::now() = {op.facts->name, hash_of_operands(x)};
+    doing::now() = {op.facts->name, hash_of_operands(x), extents_of_operands(x)};
   }
   void end() {
     doing::now() = before_;

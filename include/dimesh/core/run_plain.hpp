@@ -96,6 +96,9 @@ DIMESH_OUTLINE constexpr void run_plain(const operation& op, results y, const te
     if (!placed) place(op, y[i], x);
     give_memory(op, y[i], x, slots != nullptr ? slots + i : nullptr, t);
   }
+#ifdef DIMESH_CHECKED
+  checked.remember(y);
+#endif
   if (x[0].away != 0 && is_away(y, x)) {
     for (int i = 0; i < y.count(); ++i)
       if (y.has(i)) leave_to_others(y[i], x[0]);

@@ -14,6 +14,9 @@
 #include "dimesh/core/live_bytes.hpp"
 #include "dimesh/core/real_functions.hpp"
 #include "dimesh/detail/compiled.hpp"
+#ifdef DIMESH_CHECKED
+#include "dimesh/detail/extent_history.hpp"
+#endif
 #include "dimesh/grid.hpp"
 #include "dimesh/memory/storage.hpp"
 
@@ -45,6 +48,9 @@ struct tensor_core {
   std::array<index_t, max_axes> shape_sizes{};  // of the mesh, where there is no grid
   tally* count = nullptr;  // where the cost of operations on a shape goes
   live_bytes live;
+#ifdef DIMESH_CHECKED
+  extent_history before;  // extents of what it was computed from
+#endif
 
   DIMESH_OUTLINE constexpr tensor_core() {}
   DIMESH_OUTLINE constexpr explicit tensor_core(const tensor_facts* f) : facts(f) {}
@@ -61,7 +67,9 @@ struct tensor_core {
         is_shape(x.is_shape),
         shape_sizes(x.shape_sizes),
         count(x.count),
-        live(x.live) {}
+        live(x.live) {
+    take_history(x);
+  }
   DIMESH_OUTLINE constexpr tensor_core(tensor_core&& x) noexcept
       : facts(x.facts),
         grid_object(x.grid_object),
@@ -76,6 +84,7 @@ struct tensor_core {
         shape_sizes(x.shape_sizes),
         count(x.count),
         live(std::move(x.live)) {
+    take_history(x);
     x.leave();
   }
   DIMESH_OUTLINE constexpr tensor_core& operator=(const tensor_core& x) {
@@ -193,6 +202,21 @@ struct tensor_core {
     return away != 0 ? storage{}
                      : storage::acquire(static_cast<std::size_t>(bytes()), facts->space);
   }
+  /// In checked builds: what went into x went into this.
+  constexpr void take_history([[maybe_unused]] const tensor_core& x) {
+#ifdef DIMESH_CHECKED
+    before = x.before;
+#endif
+  }
+#ifdef DIMESH_CHECKED
+  /// The run-time extents that went into it, its own among them.
+  constexpr void add_extents(extent_history& h) const {
+    for (int d = 0; d < rank(); ++d)
+      if (const dim_facts* const dim = facts->dim[d]; dim->extent == dynamic)
+        h.add(dim->number, dim->name, extent(d));
+    h.add_all(before);
+  }
+#endif
   /// Gives up the elements; blocks and grid stay.
   DIMESH_OUTLINE constexpr void forget_data() {
     memory = storage{};
@@ -219,6 +243,7 @@ struct tensor_core {
     is_shape = x.is_shape;
     if (is_shape) shape_sizes = x.shape_sizes;
     count = x.count;
+    take_history(x);
   }
 };
 

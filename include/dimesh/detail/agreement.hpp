@@ -56,10 +56,13 @@ inline errand errand_of(const char* call) {
   return e;
 }
 /// What differs where the two texts of said() are alike.
-inline std::string hidden_difference(const errand& a, const errand& b) {
-  if (a.operands != b.operands && a.count == b.count && std::strcmp(a.along, b.along) == 0)
+inline std::string hidden_difference(const errand& mine, const errand& theirs) {
+  if (const std::string words = two_extents(mine.extents, theirs.extents); !words.empty())
+    return "; " + words;
+  if (mine.operands != theirs.operands && mine.count == theirs.count &&
+      std::strcmp(mine.along, theirs.along) == 0)
     return "; the operands have other layouts or extents";
-  if (a.tag != b.tag) return "; one of them has sent more messages before";
+  if (mine.tag != theirs.tag) return "; one of them has sent more messages before";
   return "";
 }
 
@@ -190,6 +193,7 @@ class meeting {
       if (there[i] && b.has_left(ranks_[i])) there[i] = 0;
     std::string text =
         alike ? missing(b, mine, there, timeline::now() - since) : difference(mine, there, theirs);
+    if (text.empty()) text = other_extents(mine, theirs);
     if (text.empty()) text = other_blocks(mine, theirs, blocks);
     for (std::size_t i = 1; i < n; ++i)
       if (!b.has_left(ranks_[i])) b.send(ranks_[i], notice_kind::verdict, key_, turn, {}, text);
@@ -228,6 +232,15 @@ class meeting {
                std::to_string(ranks_[0]) + " is about to do " + said(mine) + "; rank " +
                std::to_string(ranks_[i]) + " is the first that differs: it is about to do " +
                said(theirs[i]) + hidden_difference(mine, theirs[i]) + advice;
+    return {};
+  }
+  /// A dim may be summed away before ranks meet.
+  std::string other_extents(const errand& mine, const std::vector<errand>& theirs) const {
+    for (std::size_t i = 1; i < theirs.size(); ++i)
+      if (const std::string words = two_extents(mine.extents, theirs[i].extents); !words.empty())
+        return std::string(mine.call) + ": of what the operands were made of, " + words +
+               " on ranks " + std::to_string(ranks_[0]) + " and " + std::to_string(ranks_[i]) +
+               "; all ranks give a dim one extent, that of the whole tensor";
     return {};
   }
   std::string other_blocks(const errand& mine, const std::vector<errand>& theirs,

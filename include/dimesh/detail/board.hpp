@@ -21,6 +21,7 @@
 #include <thread>
 #include <vector>
 
+#include "dimesh/detail/extent_history.hpp"
 #include "dimesh/detail/mpi.hpp"
 #include "dimesh/ledger/timeline.hpp"
 
@@ -35,6 +36,7 @@ struct errand {
   std::uint32_t tag = 0;       // messages of the communicator so far
   std::uint64_t kept = 0;      // which blocks this rank's local operations took, and a hash of
   std::uint64_t values = 0;    // them: compared where `kept` is the same
+  past_extents extents;  // of all tensors that went into the operands: compared dim by dim
   char call[40] = "", within[40] = "", along[40] = "", phase[40] = "";
 };
 inline void put_text(char (&to)[40], std::string_view from) {

@@ -9,12 +9,16 @@
 #include <utility>
 #include <vector>
 
+#include "dimesh/detail/extent_history.hpp"
+
 namespace dimesh::detail {
 
-/// The operation that runs, and a hash of its operands, as ranks compare them.
+/// The operation that runs, a hash of its operands and the extents that went into them, as ranks
+/// compare them.
 struct doing {
   std::string_view operation;
   std::uint64_t operands = 0;
+  extent_history extents = {};
 
   static doing& now() {
     static thread_local doing it;
@@ -24,9 +28,10 @@ struct doing {
 /// From here to the end of the scope, this operation runs.
 class [[nodiscard]] while_doing {
  public:
-  explicit while_doing(std::string_view operation, std::uint64_t operands = 0)
+  explicit while_doing(std::string_view operation, std::uint64_t operands = 0,
+                       const extent_history& extents = {})
       : before_(doing::now()) {
-    doing::now() = {operation, operands};
+    doing::now() = {operation, operands, extents};
   }
   while_doing(const while_doing&) = delete;
   while_doing& operator=(const while_doing&) = delete;
@@ -35,6 +40,15 @@ class [[nodiscard]] while_doing {
  private:
   doing before_;
 };
+
+/// "dim 'length' has 8 and 6 elements", where two ranks differ so: on this one, and another.
+inline std::string two_extents(const past_extents& mine, const past_extents& theirs) {
+  const int at = differing(mine, theirs);
+  if (at < 0) return {};
+  return "dim '" + std::string(doing::now().extents.name[at]) + "' has " +
+         std::to_string(mine.at[at].extent) + " and " +
+         std::to_string(theirs.only_here(mine.at[at].dim, mine)) + " elements";
+}
 
 /// Fowler, Noll, Vo: a hash of 64 bits.
 inline std::uint64_t hash_of(const void* data, std::size_t bytes,

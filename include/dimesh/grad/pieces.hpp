@@ -170,7 +170,10 @@ DIMESH_OUTLINE inline void complete_tensors(const tensor_core* const* from, tens
                                             int count, bool in_place, piece* room) {
   const running here(watcher, "complete");
 #ifdef DIMESH_CHECKED
-  const while_doing checked("complete");
+  extent_history extents;
+  for (int i = 0; i < count; ++i)
+    if (from[i]->defined()) from[i]->add_extents(extents);
+  const while_doing checked("complete", 0, extents);
 #endif
   index_t total = 0, at = 0;
   const space_facts* const space = count > 0 ? from[0]->facts->space : nullptr;
@@ -191,6 +194,7 @@ DIMESH_OUTLINE inline void complete_tensors(const tensor_core* const* from, tens
       require_replicas("complete", "tensor " + std::to_string(i + 1) + " of the struct", g);
 #endif
     r.place_like(g);
+    r.take_history(g);
     if (needs_room(g, in_place) && g.facts->space != space) {
       r.memory = r.fresh_memory();
     } else if (needs_room(g, in_place)) {

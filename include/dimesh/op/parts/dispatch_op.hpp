@@ -133,7 +133,7 @@ template <class T, bool Back> struct dispatch_op {
     const dispatch_table& t = *table;
 #ifdef DIMESH_CHECKED
     // A rank that goes by another plan is one that makes another call.
-    const while_doing here(call, doing::now().operands ^ t.told);
+    const while_doing here(call, doing::now().operands ^ t.told, doing::now().extents);
 #endif
     const int d = place_in(x);
     const row_lines from(x, d);
