@@ -18,7 +18,8 @@ from silent_kernels import self_test, silent_kernels
 
 # A folder's headers stand in its layer, but for those that are named; the longest name counts.
 LAYERS = [
-    ("L0", ["layout/fault", "layout/poison", "error", "ledger/timeline", "ledger/event"]),
+    ("L0", ["layout/fault", "layout/poison", "error", "ledger/timeline", "ledger/event",
+             "core/any_argument"]),
     ("L1", ["dim", "axis", "mesh", "layout/shape"]),
     ("L2", ["layout", "layout/", "ledger/"] + [f"pipeline/{name}" for name in (
         "operation", "schedules", "zero_bubble", "bidirectional", "stale", "slices", "partition",

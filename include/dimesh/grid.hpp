@@ -8,6 +8,8 @@
 //   g.coord<cols>()                 -> this rank's place along cols
 #pragma once
 
+#include <initializer_list>
+
 #include "dimesh/detail/grid_state.hpp"
 #include "dimesh/memory/space.hpp"
 
@@ -66,6 +68,13 @@ template <class Of> class grid {
   template <class... A>
   explicit grid(MPI_Comm comm, const A&... sizes)
       : grid(comm, given({detail::place_on_grid<M, A>()...}, sizes...)) {}
+
+  /// No list: of numbers nobody knows whose sizes they are.
+  template <class N>
+    requires std::is_arithmetic_v<N>
+  explicit grid(std::initializer_list<N>) : grid(MPI_COMM_WORLD, sizes_type{}) {
+    (void)detail::place_on_grid<M, N>();
+  }
 
   grid(const grid&) = delete;
   grid& operator=(const grid&) = delete;

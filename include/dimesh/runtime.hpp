@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "dimesh/collective/communicator.hpp"
+#include "dimesh/core/any_argument.hpp"
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/layout/fault.hpp"
 #if DIMESH_COMPILED != 1
@@ -182,6 +183,16 @@ template <class Program> int run(int& argc, char** argv, Program&& program) {
 template <class Program> int run(const int& argc, char** argv, Program&& program) {
   int count = argc;
   return run(count, argv, std::forward<Program>(program));
+}
+// Anything else.
+template <class... No>
+  requires(sizeof...(No) == 0)
+int run(detail::any_argument, detail::any_argument = {}, detail::any_argument = {},
+        detail::any_argument = {}) {
+  static_assert(ok<wrong_arguments<detail::nothing<No...>>>,
+                "run: takes the arguments of main and then the program: run(argc, argv, [&] { "
+                "grid<pod> g; })");
+  return 1;
 }
 
 }  // namespace dimesh

@@ -100,3 +100,23 @@ auto f() { return dm::max_pool(x, 2); }
 float max_pool(const matrix&, not_ours);
 float f() { return max_pool(x, 2); }
 #endif
+
+// mistake: unnamed_dims__complete
+// expect: complete: takes one tensor or one struct of tensors, and sums over all axes along which it is partial: complete(x), and complete(y) for another one
+// expect: wrong_arguments<dimesh::detail::nothing<>
+#ifdef COMPILE_FAIL
+auto f() { return dm::complete(x, x); }
+#else
+float complete(const matrix&, const matrix&);
+float f() { return complete(x, x); }
+#endif
+
+// mistake: unnamed_dims__to_rank
+// expect: to_rank: a tensor and the number of a rank of its grid stand in the parentheses: to_rank(x, 0)
+// expect: wrong_arguments<dimesh::detail::nothing<>
+#ifdef COMPILE_FAIL
+auto f() { return dm::to_rank(x, "all"); }
+#else
+float to_rank(const matrix&, const char*);
+float f() { return to_rank(x, "all"); }
+#endif

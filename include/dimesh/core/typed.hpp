@@ -5,6 +5,7 @@
 //   x.extent<batch>() -> 256   x.block<batch>() -> {128, 128}   x.local<batch>() -> 128
 #pragma once
 
+#include "dimesh/core/any_argument.hpp"
 #include "dimesh/core/tensor_core.hpp"
 
 namespace dimesh::detail {
@@ -81,6 +82,26 @@ template <class Spec> class typed_core : protected tensor_core {
                   "tensor: the dim that is asked for stands in the angle brackets, and nothing in "
                   "the parentheses: x.extent<batch>(), x.local<batch>(), x.block<batch>()");
     return {};
+  }
+  template <class... No>
+    requires(sizeof...(No) == 0)
+  constexpr index_t extent() const {
+    static_assert(
+        ok<not_a_dim<nothing<No...>>>,
+        "tensor: the dim that is asked for stands in the angle brackets: "
+        "x.extent<batch>(), x.local<batch>(), x.block<batch>(); x.local_size() counts all "
+        "elements");
+    return 0;
+  }
+  template <class... No>
+    requires(sizeof...(No) == 0)
+  constexpr index_t local() const {
+    return extent<No...>();
+  }
+  template <class... No>
+    requires(sizeof...(No) == 0)
+  constexpr dimesh::block block() const {
+    return {0, extent<No...>()};
   }
   template <Dim D> poison local(const D& d) const { return extent(d); }
   template <Dim D> poison block(const D& d) const { return extent(d); }

@@ -65,9 +65,9 @@ struct [[nodiscard]] poison {
   constexpr poison size() const { return {}; }
   constexpr poison local_size() const { return {}; }
   constexpr poison local_bytes() const { return {}; }
-  template <class Dim> constexpr poison extent() const { return {}; }
-  template <class Dim> constexpr poison local() const { return {}; }
-  template <class Dim> constexpr poison block() const { return {}; }
+  template <class... Dim> constexpr poison extent() const { return {}; }
+  template <class... Dim> constexpr poison local() const { return {}; }
+  template <class... Dim> constexpr poison block() const { return {}; }
   template <class... A> constexpr poison value_and_grad(const A&...) const { return {}; }
   constexpr float* data() const { return nullptr; }
 };

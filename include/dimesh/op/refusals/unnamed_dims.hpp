@@ -248,6 +248,25 @@ constexpr poison mean_pool(detail::any_operand, detail::any_argument, detail::an
   return {};
 }
 
+// More than is taken.
+template <class... No>
+  requires(sizeof...(No) == 0)
+constexpr poison complete(detail::any_argument, detail::any_argument, detail::any_argument = {},
+                          detail::any_argument = {}) {
+  static_assert(ok<wrong_arguments<detail::nothing<No...>>>,
+                "complete: takes one tensor or one struct of tensors, and sums over all axes along "
+                "which it is partial: complete(x), and complete(y) for another one");
+  return {};
+}
+template <class... No>
+  requires(sizeof...(No) == 0)
+poison to_rank(detail::any_operand, detail::any_argument, detail::any_argument = {}) {
+  static_assert(ok<wrong_arguments<detail::nothing<No...>>>,
+                "to_rank: a tensor and the number of a rank of its grid stand in the parentheses: "
+                "to_rank(x, 0)");
+  return {};
+}
+
 // A number where names stand.
 template <int Root> poison to_rank(detail::any_operand) {
   static_assert(ok<wrong_arguments<std::integral_constant<int, Root>>>,

@@ -63,6 +63,14 @@ template <class D, index_t N, class... A> constexpr poison shift(const A&...) {
   return {};
 }
 
+template <index_t N, class... D, class... A> constexpr poison shift(const A&...) {
+  static_assert(ok<typename detail::wrong_call<detail::list<D...>,
+                                               std::integral_constant<index_t, N>, A...>::type>,
+                "shift: a dim stands in the angle brackets, the tensor and how far in the "
+                "parentheses: shift<time>(x, 1)");
+  return {};
+}
+
 template <class... D, class... A>
   requires(!(sizeof...(D) > 0 && (detail::is_dim_with_halo<D> && ...) && detail::exchanges<A...>))
 constexpr poison halo_exchange(const A&...) {

@@ -224,6 +224,14 @@ constexpr poison relayout(const X&...) {
   return {};
 }
 
+/// Several layouts, from one to the other.
+template <Layout From, Layout To, Layout... More, Operand X> constexpr poison relayout(const X&) {
+  static_assert(ok<std::conditional_t<is_poison<X>, no_fault, wrong_arguments<From, To, More...>>>,
+                "relayout: a layout stands in the angle brackets, a tensor in the parentheses: "
+                "relayout<layout<pod, split<batch, rows>>>(x)");
+  return {};
+}
+
 template <class A, index_t... K, class... X>
   requires(sizeof...(K) > 0 && detail::are_wrong<detail::wants_axes, detail::list<A>, X...>)
 constexpr poison place(const X&...) {
