@@ -33,6 +33,11 @@ struct [[nodiscard("gradients change no parameter; an optimizer does")]] value_a
       gradient;  ///< of each parameter, partial where the parameter is replicated; of a complex
   ///< x + iy: dL/dx + i dL/dy
 };
+// Of a function that was wrong: dropping it is no second mistake.
+template <class Gradient> struct value_and_gradient<poison, Gradient> {
+  poison value;
+  Gradient gradient;
+};
 // Of a call that was wrong; what is called with it is passed by.
 template <> struct value_and_gradient<poison, poison> {
   poison value, gradient;
