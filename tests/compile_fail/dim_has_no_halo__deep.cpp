@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The mistake sits three templates deep in a model, recorded for gradients or not.
-// expect: at: the tensor has no halo along this dim
-// expect: dim_has_no_halo<label>
+// expect: at: the tensor carries no halos, so no neighbours
+// expect: dim_has_no_halo<
 // levels: 6
 // also: RECORDED
 #include <dimesh/dimesh.hpp>

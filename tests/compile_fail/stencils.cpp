@@ -226,3 +226,20 @@ auto f() { return give(std::make_integer_sequence<int, 17>()); }
 #else
 auto f() { return give(std::make_integer_sequence<int, 16>()); }
 #endif
+
+// mistake: stencils__five_points
+// Neighbours along two dims of what has no halos: one mistake.
+// expect: at: the tensor carries no halos, so no neighbours; exchange them first, with a width and dims: halo_exchange<1, row, col>(x)
+// expect: dim_has_no_halo<batch, hidden>
+// levels: 2
+struct five_points {
+  template <class U> auto operator()(const U& u) const {
+    return dm::at<batch>(u, -1) + dm::at<batch>(u, 1) + dm::at<hidden>(u, -1) +
+           dm::at<hidden>(u, 1) - 4 * dm::at<>(u);
+  }
+};
+#ifdef COMPILE_FAIL
+auto f() { return dm::stencil(five_points{}, given<split>()); }
+#else
+auto f() { return dm::stencil(five_points{}, dm::halo_exchange<1, batch, hidden>(given<split>())); }
+#endif

@@ -93,7 +93,7 @@ template <class Dim> struct dim_not_in_tensor;
 template <class Dim> struct dim_not_in_order;
 template <class Dim> struct dim_already_in_tensor;
 template <class Dim> struct extent_is_static;  // and would be another one
-template <class Dim> struct dim_has_no_halo;
+template <class... Dim> struct dim_has_no_halo;
 template <class Dim> struct dim_has_halo;
 template <class Dim1, class Dim2> struct extents_differ;
 template <class... Elements> struct elements_differ;

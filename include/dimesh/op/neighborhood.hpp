@@ -57,6 +57,12 @@ template <class V, class D> struct at_fault {
   using type = typename decltype(find<(d >= 0)>())::type;
 };
 
+/// Of what carries no halos at all: one mistake, however many neighbours are looked at.
+template <class... D> constexpr void refuse_bare_blocks(list<D...>) {
+  static_assert(ok<dim_has_no_halo<D...>>,
+                "at: the tensor carries no halos, so no neighbours; exchange them first, with a "
+                "width and dims: halo_exchange<1, row, col>(x)");
+}
 /// The first thing that is wrong with looking along D...
 template <class V, class... D> struct look_fault {
   using type = no_fault;
@@ -273,9 +279,11 @@ KOKKOS_FORCEINLINE_FUNCTION auto at(const U& u, I... by) {
   using fault = typename detail::look_fault<typename U::tensor, D...>::type;
   static_assert(ok<only<fault, dim_not_in_tensor>>,
                 "at: the tensor lacks this dim; name one of its dims");
-  static_assert(ok<only<fault, dim_has_no_halo>>,
+  constexpr bool bare = U::tensor::halos == 0 && !ok<only<fault, dim_has_no_halo>>;
+  static_assert(bare || ok<only<fault, dim_has_no_halo>>,
                 "at: the tensor has no halo along this dim, so no neighbours; call halo_exchange "
                 "first, or leave the dim out");
+  if constexpr (bare) detail::refuse_bare_blocks(typename U::tensor::dims{});
   constexpr bool one_each = sizeof...(D) == sizeof...(I);
   static_assert(one_each, "at: one distance is needed for each dim; give as many");
   static_assert((std::is_integral_v<I> && ...),
