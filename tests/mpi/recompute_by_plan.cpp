@@ -250,6 +250,24 @@ TEST_CASE("plans that end nowhere are refused on every rank, recorded or not") {
                        doctest::Contains("recompute: 0 steps"), dm::error);
 }
 
+TEST_CASE("a disk that fails one rank at a place fails all ranks, also where the state is not") {
+  const dm::grid<pod> g(MPI_COMM_WORLD, rows{1});
+  auto w = dm::make<layer<there<0>>>(g);
+  draw(w);
+  using at_first = dm::layout<pod, dm::placed<stage, 0>, dm::split<batch, rows>>;
+  const auto u = dm::normal<dm::tensor<double, at_first, batch, width>>(g, dm::random_key{5}, 0, 1);
+  const auto squares = [](const auto& y) { return dm::sum(y * y); };
+  const std::string there_is = std::filesystem::temp_directory_path();
+  const dm::plan_settings how{.directory = g.rank() == 0 ? "/dev/null" : there_is};
+  const auto plan = dm::plan_two_levels(4, 0, 0.1, 0.1);
+  CHECK_THROWS_WITH_AS((void)dm::value_and_grad_by(plan, block, w, u, squares, how),
+                       doctest::Contains("value_and_grad_by: the file '/dev/null/state_0"),
+                       dm::error);
+  const auto f = [&](const auto& v) { return squares(dm::recompute(plan, block, how)(v, u)); };
+  CHECK_THROWS_WITH_AS((void)dm::value_and_grad(f, w)(),
+                       doctest::Contains("recompute: the file '/dev/null/state_0"), dm::error);
+}
+
 /// Bytes at once beyond those that were there.
 template <class F> dm::index_t peak_of(const F& f) {
   dm::index_t peak = 0;

@@ -38,6 +38,23 @@ class cell_base {
   ~cell_base() = default;
 };
 
+/// While one lives, this thread runs cells of one place of a pipeline, and ranks at other places
+/// something else.
+class [[nodiscard]] at_one_place {
+ public:
+  at_one_place() : before_(std::exchange(here(), true)) {}
+  at_one_place(const at_one_place&) = delete;
+  at_one_place& operator=(const at_one_place&) = delete;
+  ~at_one_place() { here() = before_; }
+  static bool& here() {
+    static thread_local bool it = false;
+    return it;
+  }
+
+ private:
+  bool before_;
+};
+
 class cell_run {
  public:
   cores y;  // what the cell gives, recorded

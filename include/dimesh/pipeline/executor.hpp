@@ -60,6 +60,7 @@ class executor {
   /// or until it takes theirs, fail, too.
   void run(std::span<const stage_operation> all, int window) {
     window_ = static_cast<std::size_t>(window);
+    const at_one_place here;
     try {
       go_through(all);
     } catch (...) {

@@ -86,8 +86,9 @@ class state_on_disk {
   std::unique_ptr<std::FILE, closer> file_;
 };
 
-/// The ranks that carry a plan out: those where a state and the steps' weights live. Null where
-/// these are shapes, of which each rank may ask by itself.
+/// The ranks that carry a plan out: all of the grid, also where a state or weights do not live, but
+/// within a pipeline, whose places carry out plans of their own. Null where these are shapes, of
+/// which each rank may ask by itself.
 inline const communicator* who_runs(std::span<cell_base* const> steps, const cores& x) {
   const grid_state* grid = nullptr;
   unsigned axes = 0;
@@ -95,7 +96,7 @@ inline const communicator* who_runs(std::span<cell_base* const> steps, const cor
     for (const tensor_core& one : all) {
       if (one.is_shape || one.grid == nullptr) continue;
       if (grid == nullptr) grid = one.grid, axes = (1u << one.layout().axes) - 1;
-      if (grid == one.grid) axes &= ~one.layout().mask(use::placed);
+      if (grid == one.grid && at_one_place::here()) axes &= ~one.layout().mask(use::placed);
     }
   };
   look_at(x);
