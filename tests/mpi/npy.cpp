@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "dimesh/create.hpp"
+#include "dimesh/op/cuts.hpp"
 #include "dimesh/op/halo_exchange.hpp"
 #include "dimesh/op/relayout.hpp"
 #include "dimesh/op/to_rank.hpp"
@@ -108,6 +109,34 @@ TEST_CASE("halos stay out of files; other elements") {
   CHECK(thrown([&] {
           (void)dm::load_npy<image<bool>>(g, file.path);
         }).find("npy: tensor [batch, pixel] in '" + file.path + "': a truth is 7") == 0);
+}
+
+TEST_CASE("blocks of a ragged dim, cut as the caller says") {
+  struct sample : dm::dim<> {};
+  using ragged =
+      dm::tensor<float, dm::layout<band, dm::split<dm::ragged<sample>, rows>>, sample, pixel>;
+  const shared_file file;
+  const dm::grid<band> g;
+  // The first rank has r samples, each one after it one fewer; or the other way round.
+  const index_t r = g.ranks();
+  std::vector<index_t> falling, rising;
+  for (index_t i = 0; i < r; ++i) falling.push_back(r - i), rising.push_back(i + 1);
+  const dm::cuts<sample> first(falling), then(rising);
+  const auto v = dm::generate<ragged>(g, [](auto i, auto j) { return float(10 * i + j); }, first);
+  dm::save_npy(v, file.path);
+  const auto w = dm::load_npy<ragged>(g, file.path, then);
+  CHECK(dm::to_rank(w) == dm::to_rank(v));
+  CHECK(w.block<sample>().length == g.rank() + 1);
+  MPI_Barrier(MPI_COMM_WORLD);
+  const auto refused = [&](const std::string& said, const char* why) {
+    INFO(said);
+    CHECK(said.find(why) != std::string::npos);
+    CHECK(dm::detail::text_from(MPI_COMM_WORLD, 0, said) == said);
+  };
+  rising[0] = 5;
+  refused(thrown([&] { (void)dm::load_npy<ragged>(g, file.path, dm::cuts<sample>(rising)); }),
+          "'sample' is ragged over");
+  refused(thrown([&] { (void)dm::load_npy<ragged>(g, file.path); }), "pass cuts<sample>");
 }
 
 TEST_CASE("what is refused: on all ranks, naming file and tensor") {

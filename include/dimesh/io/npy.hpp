@@ -4,6 +4,7 @@
 //
 //   save_npy(x, "x.npy")                            numpy.load("x.npy") in Python
 //   const auto x = load_npy<tensor<float, L, batch, pixel>>(g, "x.npy")    numpy.save("x.npy", a)
+//   load_npy<tensor<float, ragged_rows, batch>>(g, "x.npy", cuts<batch>{3, 0, 5})
 //
 // Collective over the grid. What goes wrong is a dimesh::error that names the file and the tensor,
 // the same on all ranks. A file is written under another name and renamed when it is whole: who
@@ -18,6 +19,7 @@
 
 #include "dimesh/collective/staging.hpp"
 #include "dimesh/core/any_argument.hpp"
+#include "dimesh/core/cuts_like.hpp"
 #include "dimesh/core/replicas.hpp"
 #include "dimesh/core/rule_types.hpp"
 #include "dimesh/io/agree.hpp"
@@ -207,10 +209,11 @@ template <Operand X>
 void save_npy(const X&, const std::string&) {}
 
 /// A tensor of type X on the grid from a .npy file whose elements are of X's type and whose extents
-/// are those of X's dims, in order; dims without a static extent take that of the file. Collective.
-/// Throws dimesh::error on all ranks where the file is another, damaged, big-endian or in Fortran
-/// order.
-template <Tensor X> X load_npy(const grid<typename X::mesh_type>& g, const std::string& path) {
+/// are those of X's dims, in order; dims without a static extent take that of the file. Where
+/// ragged dims are cut say `cuts`, as where a tensor is made. Collective. Throws dimesh::error on
+/// all ranks where the file is another, damaged, big-endian or in Fortran order.
+template <Tensor X, detail::HoldsCuts... Cuts>
+X load_npy(const grid<typename X::mesh_type>& g, const std::string& path, const Cuts&... cuts) {
   using fault = typename detail::npy::file_fault<X, true>::type;
   static_assert(ok<only<fault, not_an_element>>,
                 "load_npy: .npy files have no elements of this type; load a tensor of float, and "
@@ -232,7 +235,8 @@ template <Tensor X> X load_npy(const grid<typename X::mesh_type>& g, const std::
     });
     std::optional<X> x;
     detail::together(all.comm, [&] {  // where one rank lacks the memory, too
-      x.emplace(g, npy::shape_from<X>(head.shape, std::make_index_sequence<spec_of<X>::rank>{}));
+      using all_dims = std::make_index_sequence<spec_of<X>::rank>;
+      x.emplace(g, cuts..., npy::shape_from<X>(head.shape, all_dims{}));  // that of the file counts
     });
     npy::require_elements(of, detail::core_of(*x));
     npy::move_blocks<true>(all.comm, path, detail::core_of(*x), head.data_at, {"npy: " + of, {}});
@@ -249,9 +253,10 @@ template <Tensor X> X load_npy(const grid<typename X::mesh_type>& g, const std::
 
 namespace detail::npy {
 template <class X, class... A> inline constexpr bool loads = false;
-template <Tensor X, class G, class N>
-inline constexpr bool loads<X, G, N> =
-    std::is_same_v<G, grid<typename X::mesh_type>> && std::is_convertible_v<const N&, std::string>;
+template <Tensor X, class G, class N, class... Cuts>
+inline constexpr bool loads<X, G, N, Cuts...> =
+    std::is_same_v<G, grid<typename X::mesh_type>> &&
+    std::is_convertible_v<const N&, std::string> && (HoldsCuts<Cuts> && ...);
 }  // namespace detail::npy
 
 /// Arguments of other kinds, or in another order. (Functions of the user's that have this name fit
