@@ -237,6 +237,20 @@ auto f(const inputs& x, const weights& w) {
   return dm::contract<by::best<wanted>, batch, hidden>(x, w);
 }
 
+// mistake: contract__goal_of_addends
+// A result that is to be addends where the operands have none, and give none.
+// expect: contract: the layout for by::best holds addends along an axis along which there are none: no operand holds any, and it splits no summed dim; leave partial out
+// expect: axis_not_partial<cols>
+#ifdef COMPILE_FAIL
+using goal = on<dm::partial<cols>>;
+#else
+using goal = on<dm::partial<rows>>;
+#endif
+auto f(const dm::tensor<float, on<dm::split<pixel, rows>>, batch, pixel>& x,
+       const dm::tensor<float, on<>, pixel, hidden>& w) {
+  return dm::contract<by::best<goal>, batch, hidden>(x, w);
+}
+
 // mistake: contract__ring_of_dim
 // A dim where the axis belongs along which blocks go round.
 // expect: contract: a schedule goes along axes of the mesh, and names something else: by::ring<rows>, by::summa<rows, cols>

@@ -83,8 +83,11 @@ template <class Fault, class Schedule> constexpr void assert_contract() {
       ok<only<Fault, both_operands_partial, partial_operand, partial_meets_split>>,
       "contract: an operand is yet to be summed where the other one is, or is split; complete it "
       "first");
+  static_assert(ok<only<of_layout, axis_not_partial>>,
+                "contract: the layout for by::best holds addends along an axis along which there "
+                "are none: no operand holds any, and it splits no summed dim; leave partial out");
   static_assert(
-      ok<only<Fault, axis_not_partial, axis_not_replicated, dim_not_in_tensor>>,
+      ok<only<of_operands, axis_not_partial, axis_not_replicated, dim_not_in_tensor>>,
       "contract: reduce_scatter wants an axis that splits a summed dim and a dim of the result; "
       "summa a spare axis that both operands replicate");
   static_assert(ok<only<Fault, element_not_summable>>,
