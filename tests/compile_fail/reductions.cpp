@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What products, variances, norms and gradients of extremes are not taken of.
 #include <dimesh/dimesh.hpp>
+#include <dimesh/op/extreme_all_reduce.hpp>
 #include <dimesh/op/reductions.hpp>
 
 #include "names.hpp"
@@ -160,4 +161,37 @@ auto f(const sum& x) { return dm::max_all_reduce<hidden>(dm::complete(x)); }
 auto f(const matrix& x) { return dm::max_all_reduce<batch>(dm::halo_exchange<1, batch>(x)); }
 #else
 auto f(const matrix& x) { return dm::max_all_reduce<batch>(x); }
+#endif
+
+// mistake: reductions__greatest_of_three_bytes
+// expect: max: elements of this type have no order that is known; cast the tensor first
+struct three {
+  char of[3];
+};
+template <class T> using numbers = dm::tensor<T, by_batch, batch, hidden>;
+#ifdef COMPILE_FAIL
+auto f(const numbers<three>& x) { return dm::max<hidden>(x); }
+#else
+auto f(const numbers<std::int8_t>& x) { return dm::max<hidden>(x); }
+#endif
+
+// mistake: reductions__least_of_long_numbers
+// expect: min: elements of this type have no order that is known; cast the tensor first
+template <class T> using numbers = dm::tensor<T, by_batch, batch, hidden>;
+#ifdef COMPILE_FAIL
+auto f(const numbers<std::complex<long double>>& x) { return dm::min<hidden>(x); }
+#else
+auto f(const numbers<long double>& x) { return dm::min<hidden>(x); }
+#endif
+
+// mistake: reductions__greatest_over_ranks
+// expect: max_all_reduce, min_all_reduce: elements of this type have no order that is known; cast the tensor first
+struct three {
+  char of[3];
+};
+template <class T> using numbers = dm::tensor<T, by_batch, batch, hidden>;
+#ifdef COMPILE_FAIL
+auto f(const numbers<three>& x) { return dm::max_all_reduce<batch>(x); }
+#else
+auto f(const numbers<std::int8_t>& x) { return dm::max_all_reduce<batch>(x); }
 #endif

@@ -45,6 +45,10 @@ namespace detail {
 constexpr bool is_summable(element_kind k) {
   return k != element_kind::other && k != element_kind::boolean;
 }
+/// Ranks can find the greatest of this kind: false < true, and complex numbers have none.
+constexpr bool is_ordered(element_kind k) {
+  return k >= element_kind::boolean && k <= element_kind::long_double;
+}
 }  // namespace detail
 
 namespace detail {
@@ -104,7 +108,7 @@ template <class T> struct element_traits {
   /// Ranks can add it up.
   static constexpr bool is_summable = detail::is_summable(kind);
   /// Ranks can find its maximum: false < true.
-  static constexpr bool is_ordered = is_integer || is_real || kind == element_kind::boolean;
+  static constexpr bool is_ordered = detail::is_ordered(kind);
   /// MPI has a type for it.
   static constexpr bool is_known = kind != element_kind::other;
   /// Processors compute with vectors of it: what kernels written out by hand take.

@@ -17,10 +17,13 @@ namespace detail {
 /// What is partial in the way Kind no longer is.
 template <use Kind> struct complete_rule : keeps_dims {
   static constexpr outcome of(rule_operands x, dim_list) {
-    const unsigned axes = x[0].layout.mask(Kind);
-    if (Kind == use::partial && axes != 0 && !is_summable(x[0].kind))
+    const table& t = x[0].layout;
+    const unsigned axes = t.mask(Kind);
+    const unsigned ordered = t.mask(use::partial_max) | t.mask(use::partial_min);
+    if (Kind == use::partial &&  // it comes first
+        ((axes != 0 && !is_summable(x[0].kind)) || (ordered != 0 && !is_ordered(x[0].kind))))
       return blamed_place(fault_code::element_not_summable, 0);
-    return allowed(tidied(x[0], without_axes(x[0].layout, axes)));
+    return allowed(tidied(x[0], without_axes(t, axes)));
   }
 };
 template <use Kind, class X> constexpr auto complete_kind(const X& x) {
@@ -47,6 +50,12 @@ template <class X> inline constexpr bool may_be_partial = is_probe<X>;
 template <class X>
   requires(!is_poison<X> && !is_probe<X>)
 inline constexpr bool may_be_partial<X> = spec_of<X>::table.any_partial();
+
+/// Maxima and minima at most.
+template <class X> inline constexpr bool holds_no_addends = false;
+template <class X>
+  requires(!is_poison<X> && !is_probe<X>)
+inline constexpr bool holds_no_addends<X> = spec_of<X>::table.mask(use::partial) == 0;
 
 /// Begins the call over all axes along which x is partial in the way Kind.
 template <use Kind, class X> constexpr auto start_kind(const X& x) {
@@ -86,8 +95,11 @@ template <class X> constexpr auto start_completed(const starting<X>& s) {
 template <Operand X> constexpr auto complete(const X& x) {
   using fault = typename detail::operand_fault<!detail::may_be_partial<X> || detail::is_probe<X>>::
       template type<detail::complete_rule<use::partial>, X>;
-  static_assert(ok<only<fault, element_not_summable>>,
+  using element = only<fault, element_not_summable>;
+  static_assert(ok<element> || detail::holds_no_addends<X>,
                 "complete: ranks cannot add up elements of this type; cast the tensor first");
+  static_assert(ok<element> || !detail::holds_no_addends<X>,
+                "complete: ranks cannot compare elements of this type; cast the tensor first");
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else if constexpr (detail::is_starting<X>)

@@ -53,7 +53,7 @@ constexpr auto extreme_all_reduce(std::string_view call, const X& x, list<D...> 
   }
 }
 
-template <class Fault> constexpr void assert_extreme() {
+template <class Fault, class X> constexpr void assert_extreme() {
   static_assert(ok<only<Fault, dim_not_in_tensor>>,
                 "max_all_reduce, min_all_reduce: the tensor lacks this dim; name its own dims");
   static_assert(ok<only<Fault, dim_repeated>>,
@@ -67,6 +67,9 @@ template <class Fault> constexpr void assert_extreme() {
   static_assert(ok<only<Fault, element_is_complex>>,
                 "max_all_reduce, min_all_reduce: complex numbers have no order; take real(x) or "
                 "norm2(x) first");
+  static_assert(!ok<Fault> || has_order<X>,
+                "max_all_reduce, min_all_reduce: elements of this type have no order that is "
+                "known; cast the tensor first");
 }
 
 }  // namespace detail
@@ -78,13 +81,13 @@ template <class Fault> constexpr void assert_extreme() {
 /// else.
 template <Dim... D, Operand X> constexpr auto max_all_reduce(const X& x) {
   using dims = typename detail::dims_or_all<X, detail::list<D...>>::type;
-  detail::assert_extreme<typename detail::over_list_fault<false, X, dims>::type>();
+  detail::assert_extreme<typename detail::over_list_fault<false, X, dims>::type, X>();
   return detail::extreme_all_reduce<use::partial_max>("max_all_reduce", x, dims{});
 }
 /// The smallest likewise.
 template <Dim... D, Operand X> constexpr auto min_all_reduce(const X& x) {
   using dims = typename detail::dims_or_all<X, detail::list<D...>>::type;
-  detail::assert_extreme<typename detail::over_list_fault<false, X, dims>::type>();
+  detail::assert_extreme<typename detail::over_list_fault<false, X, dims>::type, X>();
   return detail::extreme_all_reduce<use::partial_min>("min_all_reduce", x, dims{});
 }
 

@@ -116,6 +116,10 @@ template <class X>
 inline constexpr bool has_joined_elements<X> =
     local::detail::is_stageable<value_of<X>> && local::detail::is_stageable<computed<value_of<X>>>;
 
+/// Kernels, and MPI, find the greatest of numbers alone. (Of a poison likewise.)
+template <class X> inline constexpr bool has_order = true;
+template <Tensor X> inline constexpr bool has_order<X> = element_traits<value_of<X>>::is_ordered;
+
 /// The dims, or all dims of X if there are none.
 template <class X, class Dims> struct dims_or_all {
   using type = Dims;
@@ -157,7 +161,8 @@ template <class X, class... D> struct gradient_stops<X, list<D...>> {
 template <use Kind, class X, class... D> constexpr auto extreme_list(const X& x, list<D...>) {
   using rule = std::conditional_t<is_tracked<X> && is_probe<X>, recorded_extreme_rule<Kind, D...>,
                                   reduce_rule<Kind, false, D...>>;
-  if constexpr (!ok<fault_of<rule, X>> || is_recorded_and_split<X, D...> || is_poison<X>)
+  if constexpr (!ok<fault_of<rule, X>> || is_recorded_and_split<X, D...> || is_poison<X> ||
+                !has_order<X>)
     return poison{};
   else
     return apply_rule<rule, value_of<X>>(
@@ -264,6 +269,8 @@ template <Dim... D, Operand X> constexpr auto max(const X& x) {
   static_assert(!detail::gradient_stops<X, dims>::value,
                 "max: the dim is split, and a rank does not know to whose element the gradient "
                 "goes; take max_all_reduce<dim>(x), or max<dim>(stop_gradient(x))");
+  static_assert(!ok<fault> || detail::has_order<X>,
+                "max: elements of this type have no order that is known; cast the tensor first");
   return detail::extreme_list<use::partial_max>(x, dims{});
 }
 
@@ -285,6 +292,8 @@ template <Dim... D, Operand X> constexpr auto min(const X& x) {
   static_assert(!detail::gradient_stops<X, dims>::value,
                 "min: the dim is split, and a rank does not know to whose element the gradient "
                 "goes; take min_all_reduce<dim>(x), or min<dim>(stop_gradient(x))");
+  static_assert(!ok<fault> || detail::has_order<X>,
+                "min: elements of this type have no order that is known; cast the tensor first");
   return detail::extreme_list<use::partial_min>(x, dims{});
 }
 
