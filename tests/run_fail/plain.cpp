@@ -52,6 +52,15 @@ whole ones(const grid<pod>& g, index_t n = 4) {
 }
 
 const run_fail::table cases{
+    // case extents_beyond_count: 1 2
+    //   rank 0: tensor: a block of 1099511627776 x 1073741824 elements along 'length', 'key' has
+    //   more bytes than can be counted; give smaller extents
+    {"extents_beyond_count",
+     [] {
+       const grid<pod> g;
+       (void)zeros<tensor<double, layout<pod>, length, key>>(g, length{index_t{1} << 40},
+                                                             key{index_t{1} << 30});
+     }},
     // ---- who is called with what ---------------------------------------------------------------
     // case not_an_element_here: 2
     //   rank 1: to_rank: rank 1 of the grid has none of the elements; they are on rank 0

@@ -79,6 +79,30 @@ DIMESH_OUTLINE constexpr void work_out_blocks(const tensor_facts& f, const index
   }
 }
 
+/// The bytes of a block. Throws dimesh::error where there are more than can be counted, as where
+/// nobody has set an extent: what is left of such a product would be memory for some elements.
+index_t counted_bytes(const tensor_facts& f, const block* blocks);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline index_t counted_bytes(const tensor_facts& f, const block* blocks) {
+  index_t n = f.element;
+  bool beyond = false, empty = false;
+  const auto length = [&](int d) { return blocks[d].length + 2 * f.layout.halo[d]; };
+  for (int d = 0; d < f.rank; ++d) {
+    beyond |= __builtin_mul_overflow(n, length(d), &n);
+    empty |= length(d) == 0;
+  }
+  if (empty || !beyond) [[likely]]
+    return empty ? 0 : n;
+  words w;
+  w << "tensor: a block of ";
+  for (int d = 0; d < f.rank; ++d) w << (d > 0 ? " x " : "") << length(d);
+  w << " elements along";
+  for (int d = 0; d < f.rank; ++d) w << (d > 0 ? ", '" : " '") << f.dim[d]->name << "'";
+  w << " has more bytes than can be counted; give smaller extents";
+  w.raise();
+}
+#endif
+
 /// Elements between neighbours along dim d of a row-major block.
 DIMESH_OUTLINE constexpr index_t stride_along(const table& t, const block* blocks, int d,
                                               int rank) {

@@ -199,8 +199,9 @@ struct tensor_core {
   }
   /// Memory of the pool for the elements: none where this rank is not where the tensor lives.
   storage fresh_memory() const {
-    return away != 0 ? storage{}
-                     : storage::acquire(static_cast<std::size_t>(bytes()), facts->space);
+    if (away != 0) return {};
+    return storage::acquire(static_cast<std::size_t>(counted_bytes(*facts, runs.own())),
+                            facts->space);
   }
   /// In checked builds: what went into x went into this.
   constexpr void take_history([[maybe_unused]] const tensor_core& x) {
