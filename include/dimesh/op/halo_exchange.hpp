@@ -103,7 +103,7 @@ struct halo_plan : move_plan {
       move_windows<true, T>(at[i], all, all, "halo_exchange");
   }
   /// Takes tags for all stages and begins the first one: the others follow as messages arrive.
-  template <class T> void start(T* all, flight& f) const {
+  template <class T> void start(const storage& all, flight& f) const {
     f.plan = shared_from_this();
     for (int i = 0; i < stages.count; ++i)
       f.tags[i] = window_tag(moves(i), "halo_exchange", collective::wire_of<T>);
@@ -111,19 +111,19 @@ struct halo_plan : move_plan {
       const auto& p = static_cast<const halo_plan&>(*g.plan);
       unpack_windows<false>(p.moves(g.stage), static_cast<const T*>(g.in.data()), y.data<T>());
       ++g.stage;
-      return p.go_on(y.data<T>(), g);
+      return p.go_on<T>(y.memory, g);
     };
-    f.landed = go_on(all, f);
+    f.landed = go_on<T>(all, f);
   }
 
  private:
   const one_stage& moves(int i) const { return at[static_cast<std::size_t>(i)]; }
   /// Stages that wait for nobody are made at once. True: that was the last.
-  template <class T> bool go_on(T* all, flight& f) const {
+  template <class T> bool go_on(const storage& all, flight& f) const {
     const running call(watcher, "halo_exchange");  // also where another one's end starts it
     const in_part begins(watcher, event_part::start);
     for (; f.stage < stages.count; ++f.stage) {
-      zero_beyond(moves(f.stage), all);
+      zero_beyond(moves(f.stage), static_cast<T*>(all.data()));
       start_windows<T>(moves(f.stage), all, all, "halo_exchange", f.tags[f.stage], f);
       if (moves(f.stage).over != nullptr) return false;
     }
@@ -197,7 +197,7 @@ template <class T> struct halo_exchange_op {
   void start(results y, operands x, flight& f) const {
     const halo_plan& p = halo_plan::of(y[0], stages, false);
     p.inside.move<false>(x[0].data<const T>(), y[0].data<T>());
-    p.start(y[0].data<T>(), f);
+    p.start<T>(y[0].memory, f);
   }
   constexpr void cost(tally& t, results y, operands x) const {
     stages.cost(t, placement_of(x[0]), x[0].layout(), y[0], false);

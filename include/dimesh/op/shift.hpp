@@ -55,8 +55,8 @@ template <class T> struct shift_op {
     const shift_plan& p = plan(x[0]);
     zero_beyond(p, y[0].data<T>());
     f.plan = p.shared_from_this();
-    start_windows(p, x[0].data<const T>(), y[0].data<T>(), "shift",
-                  window_tag(p, "shift", collective::wire_of<T>), f);
+    start_windows<T>(p, x[0].memory, y[0].memory, "shift",
+                     window_tag(p, "shift", collective::wire_of<T>), f);
     f.land = [](flight& g, tensor_core& to) {
       unpack_windows<false>(static_cast<const shift_plan&>(*g.plan),
                             static_cast<const T*>(g.in.data()), to.data<T>());

@@ -64,7 +64,7 @@ template <class Op, class R> struct stencil_exchange_op {
     }
     const flight_owner f(flight::fresh());
     f->result = y[0].memory;
-    p.start(y[0].data<R>(), *f);
+    p.start<R>(y[0].memory, *f);
     op.fill_at(y, x, rest);
     if (whole_rows) p.restore_sent(waits, static_cast<const R*>(f->out.data()), y[0].data<R>());
     f->axes = 0;  // the messages have been reported

@@ -229,7 +229,10 @@ void move_windows(const window_moves& m, const storage& from, const storage& to,
 /// Begins to fill the windows, under a tag that all ranks took at the same point of the program;
 /// what comes from others and is not in place is in f.in when the requests are over.
 template <class T>
-void start_windows(const window_moves& m, const T* x, T* y, const char* call, int tag, flight& f) {
+void start_windows(const window_moves& m, const storage& from, const storage& to, const char* call,
+                   int tag, flight& f) {
+  const T* const x = static_cast<const T*>(from.data());
+  T* const y = static_cast<T*>(to.data());
   for (const moved_box& b : m.kept) b.move<false>(x, y);
   if (m.over == nullptr) return;
   const T* const sent = pack_windows(m, x, f.out);
