@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A stencil looks at neighbours that no rank has fetched, while it has others.
-// expect: at: the tensor has no halo along this dim, so no neighbours; call halo_exchange first, or leave the dim out
-// expect: dim_has_no_halo<batch>
-// levels: 1
+// A stencil looks at neighbours that no rank has fetched.
+// expect: at: the tensor carries no halos, so no neighbours; exchange them first, with a width and dims: halo_exchange<1, row, col>(x)
+// expect: dim_has_no_halo<batch, hidden>
+// levels: 2
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"
@@ -14,7 +14,7 @@ struct mean_of_two {
   }
 };
 #ifdef COMPILE_FAIL
-auto f(const matrix& x) { return dm::stencil(mean_of_two{}, dm::halo_exchange<1, hidden>(x)); }
+auto f(const matrix& x) { return dm::stencil(mean_of_two{}, x); }
 #else
 auto f(const matrix& x) { return dm::stencil(mean_of_two{}, dm::halo_exchange<1, batch>(x)); }
 #endif

@@ -227,6 +227,19 @@ auto f() { return give(std::make_integer_sequence<int, 17>()); }
 auto f() { return give(std::make_integer_sequence<int, 16>()); }
 #endif
 
+// mistake: stencils__other_halo
+// expect: at: the tensor has no halo along this dim, so no neighbours; call halo_exchange first, or leave the dim out
+// expect: dim_has_no_halo<hidden>
+// levels: 1
+struct along_hidden {
+  template <class U> auto operator()(const U& u) const { return dm::at<hidden>(u, 1); }
+};
+#ifdef COMPILE_FAIL
+auto f() { return dm::stencil(along_hidden{}, given<haloed>()); }
+#else
+auto f() { return dm::stencil(along_hidden{}, dm::halo_exchange<1, hidden>(given<plain>())); }
+#endif
+
 // mistake: stencils__five_points
 // Neighbours along two dims of what has no halos: one mistake.
 // expect: at: the tensor carries no halos, so no neighbours; exchange them first, with a width and dims: halo_exchange<1, row, col>(x)

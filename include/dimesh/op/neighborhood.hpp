@@ -280,7 +280,7 @@ KOKKOS_FORCEINLINE_FUNCTION auto at(const U& u, I... by) {
   static_assert(ok<only<fault, dim_not_in_tensor>>,
                 "at: the tensor lacks this dim; name one of its dims");
   constexpr bool bare = U::tensor::halos == 0 && !ok<only<fault, dim_has_no_halo>>;
-  static_assert(bare || ok<only<fault, dim_has_no_halo>>,
+  static_assert(ok<std::conditional_t<bare, no_fault, only<fault, dim_has_no_halo>>>,
                 "at: the tensor has no halo along this dim, so no neighbours; call halo_exchange "
                 "first, or leave the dim out");
   if constexpr (bare) detail::refuse_bare_blocks(typename U::tensor::dims{});
