@@ -2,7 +2,7 @@
 // The mistake sits three templates deep in a model, recorded for gradients or not.
 // expect: at: the tensor carries no halos, so no neighbours
 // expect: dim_has_no_halo<
-// levels: 6
+// levels: 7
 // also: RECORDED
 #include <dimesh/dimesh.hpp>
 
