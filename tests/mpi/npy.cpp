@@ -183,6 +183,14 @@ TEST_CASE("what is refused: on all ranks, naming file and tensor") {
   CHECK(!std::filesystem::exists(file.path + ".part"));
 }
 
+TEST_CASE("what is no file is not replaced by one") {
+  const dm::grid<band> g;
+  const auto v = dm::generate<image<float>>(g, [](auto i, auto j) { return float(i + j); });
+  const std::string said = thrown([&] { dm::save_npy(v, "/dev/null"); });
+  CHECK(said.find("'/dev/null': is there, and no file that can be replaced") != std::string::npos);
+  CHECK(dm::detail::text_from(MPI_COMM_WORLD, 0, said) == said);
+}
+
 TEST_CASE("a file that one rank alone does not find, which rank 0 has made, is an error on all") {
   namespace fs = std::filesystem;
   const dm::grid<band> g;

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -118,6 +119,12 @@ inline void require_elements(const std::string& of, const tensor_core& x) {
         ": partial_operand: ranks hold addends, and no elements; complete the tensor first, "
         "or load one of another layout");
 }
+/// What stands under the path is replaced: a device, say, would be gone.
+inline void require_file(const std::string& path, const std::string& of) {
+  namespace fs = std::filesystem;
+  if (fs::exists(path) && !fs::is_regular_file(path) && !fs::is_directory(path))
+    throw error("npy: " + of + ": is there, and no file that can be replaced");
+}
 inline void write_header(const std::string& path, const std::string& of, const tensor_core& x) {
   const std::string head = npy_header_text(x.facts->kind, shape_of(x));
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
@@ -129,7 +136,9 @@ inline void save(const tensor_core& x, const std::string& path) {
   require_elements(of, x);
   try {
     together(all.comm, [&] {
-      if (all.rank == 0) write_header(part, of, x);
+      if (all.rank != 0) return;
+      require_file(path, of);
+      write_header(part, of, x);
     });
     together(all.comm, [&] {  // MPI waits for ever where one of several ranks cannot open it
       if (!std::fstream(part, std::ios::binary | std::ios::in | std::ios::out))
