@@ -46,6 +46,14 @@ TEST_CASE("project: operands and result under different layouts") {
   });
 }
 
+/// What is under the compute layout already, in its element type, is passed on as it is.
+template <class C, class LX, class LW, class Model = nn::model<C>>
+constexpr bool is_passed_on = std::is_lvalue_reference_v<decltype(nn::detail::brought_to(
+    std::declval<const Model&>(), std::declval<const dm::tensor<double, LX, p, q>&>(),
+    std::declval<const dm::tensor<double, LW, q, r>&>()))>;
+static_assert(is_passed_on<whole, whole, whole> && !is_passed_on<by_p, by_p, by_q>);
+static_assert(is_passed_on<by_r, whole, by_r> && !is_passed_on<by_r, whole, whole>);
+
 TEST_CASE("a split that gives way: gathered before one product, scattered after the next") {
   for_each_grid<line>([](const dm::grid<line>& g) {
     const auto u = scattered<dm::tensor<double, yielding, p, q>>(g, a);

@@ -55,7 +55,7 @@ struct silu_activation : dimesh::detail::silu_function {};
 /// x + b, a bias of any of x's dims, under the layout of x.
 template <Layout C, class M, Operand X, Operand B>
 constexpr auto add_bias(const model<C, M>& m, const X& x, const B& b) {
-  return x + beside_tensor(m, x, b);
+  return x + detail::brought_to(m, x, b);
 }
 
 /// f(x.w + b) (bias and activation in one pass). Shapes: as project(m, x, w); b any of its dims.
@@ -66,7 +66,7 @@ constexpr auto dense(const model<C, M>& m, const F& f, const X& x, const W& w, c
   if constexpr (std::is_same_v<F, identity_activation>)
     return add_bias(m, z, b);
   else
-    return detail::map_with(detail::biased_function<F>{f}, z, beside_tensor(m, z, b));
+    return detail::map_with(detail::biased_function<F>{f}, z, detail::brought_to(m, z, b));
 }
 /// f(x.w).
 template <Layout C, class M, class F, Operand X, Operand W>
@@ -107,7 +107,7 @@ constexpr auto residual(const model<C, M>& m, const X& x, const Y& y) {
 /// x + dropout(y + b).
 template <Layout C, class M, Operand X, Operand Y, Operand B>
 constexpr auto residual(const model<C, M>& m, const X& x, const Y& y, const B& b) {
-  const auto bias = beside_tensor(m, x, b);
+  const auto& bias = detail::brought_to(m, x, b);
   if (m.run.rate() == 0) return detail::map_with(detail::add_three_function{}, x, y, bias);
   return x + dropout(m.run.rate(), m.run.key, y + bias);
 }
@@ -150,10 +150,10 @@ template <class L, class M> struct norm_parameters {
 template <Layout C, class M, class P, Operand X>
 constexpr auto norm(const model<C, M>& m, const P& p, const X& x) {
   if constexpr (M::norm == norm_kind::layer)
-    return layer_norm<typename M::model>(M::epsilon, x, beside_tensor(m, x, p.gain),
-                                         beside_tensor(m, x, p.bias));
+    return layer_norm<typename M::model>(M::epsilon, x, detail::brought_to(m, x, p.gain),
+                                         detail::brought_to(m, x, p.bias));
   else
-    return rms_norm<typename M::model>(M::epsilon, x, beside_tensor(m, x, p.gain));
+    return rms_norm<typename M::model>(M::epsilon, x, detail::brought_to(m, x, p.gain));
 }
 
 template <class... Named, class... A>

@@ -42,7 +42,7 @@ template <activation A> constexpr auto activation_function() {
 template <Layout C, class M, class P, Operand X>
 constexpr auto feed_forward(const model<C, M>& m, const P& p, const X& x) {
   constexpr auto f = detail::activation_function<M::act>();
-  const auto in = beside<typename M::hidden>(m, x);
+  const auto& in = detail::brought_beside<typename M::hidden>(m, x);
   if constexpr (is_gated(M::act))
     return project(m, gated(m, f, in, p.up, p.gate), p.down);
   else if constexpr (M::biases)

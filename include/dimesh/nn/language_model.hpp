@@ -85,8 +85,8 @@ using tokens = typename detail::tokens_type<C, form_of<M>, Length>::type;
 /// vocabulary is split.
 template <Layout C, class M, Operand W, Operand I>
 constexpr auto embed(const model<C, M>& m, const W& embedding, const I& ids) {
-  return relayout<C>(cast<activation_element<M>>(
-      take<typename M::vocab>(beside_tensor(m, ids, embedding), beside_tensor(m, embedding, ids))));
+  return relayout<C>(detail::in_elements<activation_element<M>>(take<typename M::vocab>(
+      detail::brought_to(m, ids, embedding), detail::brought_to(m, embedding, ids))));
 }
 
 namespace detail {
@@ -199,7 +199,7 @@ struct language_model : model<C, form_of<Form>>, computable<model_fault<C, form_
     if constexpr (!is_usable) {
       return poison{};
     } else {
-      const auto to = beside_tensor(*this, scores, next);
+      const auto& to = detail::brought_to(*this, scores, next);
       return mean_of_tokens(softmax_cross_entropy<vocab>(scores, to, o), to);
     }
   }

@@ -45,19 +45,42 @@ constexpr auto heads_of(const model<C, M>& m, const X& x, const W& w, const B& b
   else
     return dense(m, identity_activation{}, x, w);
 }
+/// The same in the parameters' precision, in which scores are weighed, whatever the activations'
+/// is.
+template <class C, class M, class X, class W, class B>
+constexpr auto precise_heads_of(const model<C, M>& m, const X& x, const W& w, const B& b) {
+  if constexpr (std::is_same_v<typename M::element, value_of<X>>)
+    return heads_of(m, x, w, b);
+  else
+    return cast<typename M::element>(heads_of(m, x, w, b));
+}
 
 /// x under the layout that it needs beside heads: gathered once for queries, keys and values.
 template <class C, class M, class X, class... H>
-constexpr auto beside_heads(const model<C, M>& m, const X& x, tag<shape<H...>>) {
-  return beside<H..., typename M::head>(m, x);
+constexpr decltype(auto) beside_heads(const model<C, M>& m, const X& x, tag<shape<H...>>) {
+  return brought_beside<H..., typename M::head>(m, x);
 }
 
-/// Keys or values of x [.., Length, ..] for every query: [.., Key, ..], whole along Key.
-template <class Length, class Key, class X> constexpr auto for_all_queries(const X& x) {
-  if constexpr (std::is_same_v<Length, Key>)
-    return whole<Key>(x);
-  else
-    return whole<Key>(rename<Length, Key>(x));
+/// X has D, and no axis splits it, as its type says.
+template <class D, class X>
+inline constexpr bool is_whole = dimesh::detail::index_of<D, typename spec_of<X>::dims> >= 0 &&
+                                 !dimesh::detail::may_be_split<D, X>();
+/// Keys or values of x [.., Length, ..] for every query: [.., Key, ..], whole along Key. x itself
+/// where it is that.
+template <class Length, class Key, class X> constexpr decltype(auto) for_all_queries(const X& x) {
+  if constexpr (is_poison<X>) {
+    return poison{};
+  } else if constexpr (std::is_same_v<Length, Key>) {
+    if constexpr (is_whole<Key, X>)
+      return (x);
+    else
+      return whole<Key>(x);
+  } else {
+    if constexpr (is_whole<Length, X>)
+      return rename<Length, Key>(x);
+    else
+      return whole<Key>(rename<Length, Key>(x));
+  }
 }
 
 /// Where activations have fewer bits than TF32, a device's matrix units may multiply.
@@ -78,11 +101,9 @@ constexpr auto attend(const model<C, M>& m, const P& p, const X& in, const Y& se
     const attention_options options = options_for<X>(given);
     using length = typename M::length;
     using head = typename M::head;
-    // Scores are weighed in the parameters' precision, whatever the activations' is.
-    using T = typename M::element;
-    const auto q = cast<T>(heads_of(m, in, p.query, p.query_bias));
-    const auto k = cast<T>(heads_of(m, seen, p.key, p.key_bias));
-    const auto v = cast<T>(heads_of(m, seen, p.value, p.value_bias));
+    const auto q = precise_heads_of(m, in, p.query, p.query_bias);
+    const auto k = precise_heads_of(m, seen, p.key, p.key_bias);
+    const auto v = precise_heads_of(m, seen, p.value, p.value_bias);
     const auto mixed = [&] {
       if constexpr (M::positions == position_kind::rotary && std::is_same_v<Length, length>)
         return attention<length, Key, head>(rotary<length, head>(q),
@@ -92,7 +113,7 @@ constexpr auto attend(const model<C, M>& m, const P& p, const X& in, const Y& se
         return attention<length, Key, head>(q, for_all_queries<Length, Key>(k),
                                             for_all_queries<Length, Key>(v), options, hidden...);
     }();
-    return project(m, cast<value_of<X>>(mixed), p.output);
+    return project(m, in_elements<value_of<X>>(mixed), p.output);
   }
 }
 
@@ -104,7 +125,7 @@ constexpr auto attend(const model<C, M>& m, const P& p, const X& in, const Y& se
 template <Layout C, class M, class P, Operand X>
 constexpr auto self_attention(const model<C, M>& m, const P& p, const X& x) {
   using length = typename M::length;
-  const auto in = detail::beside_heads(m, x, detail::tag<typename M::heads>{});
+  const auto& in = detail::beside_heads(m, x, detail::tag<typename M::heads>{});
   return detail::attend<length, keys_of<length>>(
       m, p, in, in,
       attention_options{

@@ -27,20 +27,19 @@ constexpr auto attend_to_valid(const model<C, M>& m, const P& p, const X& in, co
   } else {
     using length = typename M::length;
     using head = typename M::head;
-    using T = typename M::element;
     const auto turned = [](const auto& rows) {
       if constexpr (M::positions == position_kind::rotary && std::is_same_v<Length, length>)
         return rotary<length, head>(rows);
       else
         return rows;
     };
-    const auto q = turned(cast<T>(heads_of(m, in, p.query, p.query_bias)));
+    const auto q = turned(precise_heads_of(m, in, p.query, p.query_bias));
     const auto k =
-        for_all_queries<Length, Key>(turned(cast<T>(heads_of(m, seen, p.key, p.key_bias))));
-    const auto v = for_all_queries<Length, Key>(cast<T>(heads_of(m, seen, p.value, p.value_bias)));
+        for_all_queries<Length, Key>(turned(precise_heads_of(m, seen, p.key, p.key_bias)));
+    const auto v = for_all_queries<Length, Key>(precise_heads_of(m, seen, p.value, p.value_bias));
     const auto there = for_all_queries<Length, Key>(beside_tensor(m, k, stop_gradient(valid) > 0));
     const auto mixed = attention<length, Key, head>(q, k, v, options_for<X>(options), there);
-    return project(m, cast<value_of<X>>(mixed), p.output);
+    return project(m, in_elements<value_of<X>>(mixed), p.output);
   }
 }
 
@@ -50,7 +49,7 @@ constexpr auto attend_to_valid(const model<C, M>& m, const P& p, const X& in, co
 template <Layout C, class M, class P, Operand X, Operand W>
 constexpr auto self_attention(const model<C, M>& m, const P& p, const X& x, const W& valid) {
   using length = typename M::length;
-  const auto in = detail::beside_heads(m, x, detail::tag<typename M::heads>{});
+  const auto& in = detail::beside_heads(m, x, detail::tag<typename M::heads>{});
   return detail::attend_to_valid<length, keys_of<length>>(
       m, p, in, in, valid,
       attention_options{

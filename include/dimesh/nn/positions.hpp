@@ -94,7 +94,7 @@ constexpr auto waves(const X& x, double base = 10000, index_t offset = 0) {
 template <Layout C, class M, class P, Operand X>
 constexpr auto add_positions(const model<C, M>& m, const P& p, const X& x) {
   if constexpr (M::positions == position_kind::learned)
-    return x + beside_tensor(m, x, p);
+    return x + detail::brought_to(m, x, p);
   else if constexpr (M::positions == position_kind::sinusoidal)
     return x + waves<typename M::length, typename M::model>(x);
   else

@@ -25,6 +25,7 @@ namespace detail {
 
 using dimesh::detail::asserted;
 using dimesh::detail::concat_impl;
+using dimesh::detail::has_layout;
 using dimesh::detail::list;
 using dimesh::detail::remaining;
 using dimesh::detail::tag;
@@ -66,31 +67,74 @@ constexpr auto product(list<Out...>, const X& x, const W& w) {
 
 }  // namespace detail
 
+namespace detail {
+
+// Most layouts ask nothing of most operands. These give a reference to x or w where nothing is to
+// be done, for calls that end before it does: a copy of a tensor is two calls, and an exception's
+// way out, in the code of each layout.
+
+/// x under layout L.
+template <class L, class X> constexpr decltype(auto) brought(const X& x) {
+  if constexpr (has_layout<L, X>)
+    return (x);
+  else
+    return relayout<L>(x);
+}
+/// x in elements T.
+template <class T, class X> constexpr decltype(auto) in_elements(const X& x) {
+  if constexpr (is_poison<X>)
+    return poison{};
+  else if constexpr (std::is_same_v<T, value_of<X>>)
+    return (x);
+  else
+    return cast<T>(x);
+}
+/// beside<D...>(m, x).
+template <class... D, class C, class M, class X>
+constexpr decltype(auto) brought_beside(const model<C, M>&, const X& x) {
+  if constexpr (is_poison<X>) {
+    return poison{};
+  } else {
+    using L = layout_over<C, united<typename spec_of<X>::dims, list<D...>>>;
+    if constexpr (has_layout<L, X>)
+      return (x);
+    else
+      return relayout<L>(x);
+  }
+}
+/// beside_tensor(m, x, w).
+template <class C, class M, class X, class W>
+constexpr decltype(auto) brought_to(const model<C, M>&, const X&, const W& w) {
+  if constexpr (is_poison<X> || is_poison<W>) {
+    return poison{};
+  } else {
+    using L = product_layout<C, X, W>;
+    using A = value_of<X>;
+    using B = value_of<W>;
+    if constexpr (!std::is_same_v<A, B> && dimesh::is_real<A> && dimesh::is_real<B>)
+      return relayout<L>(cast<A>(w));
+    else if constexpr (has_layout<L, W>)
+      return (w);
+    else
+      return relayout<L>(w);
+  }
+}
+
+}  // namespace detail
+
 /// x under the layout that the model's C gives a tensor with the dims of x and D... beside each
 /// other: what an operation of x with a tensor of dims D... needs. Shapes stay. Communicates as
 /// relayout does.
 template <Dim... D, Layout C, class M, Operand X>
-constexpr auto beside(const model<C, M>&, const X& x) {
-  if constexpr (is_poison<X>)
-    return poison{};
-  else
-    return relayout<
-        detail::layout_over<C, detail::united<typename spec_of<X>::dims, detail::list<D...>>>>(x);
+constexpr auto beside(const model<C, M>& m, const X& x) {
+  return detail::brought_beside<D...>(m, x);
 }
 
 /// A parameter under the layout that the model's C gives it in an operation with x, and of x's
 /// element type where both are real: a master in float is cast before it travels.
 template <Layout C, class M, Operand X, Operand W>
-constexpr auto beside_tensor(const model<C, M>&, const X&, const W& w) {
-  if constexpr (is_poison<X> || is_poison<W>) {
-    return poison{};
-  } else {
-    using L = detail::product_layout<C, X, W>;
-    if constexpr (dimesh::is_real<value_of<X>> && dimesh::is_real<value_of<W>>)
-      return relayout<L>(cast<value_of<X>>(w));
-    else
-      return relayout<L>(w);
-  }
+constexpr auto beside_tensor(const model<C, M>& m, const X& x, const W& w) {
+  return detail::brought_to(m, x, w);
 }
 
 /// The product of x and w, summed over the dims that they share, in elements of x's type or of T.
@@ -106,11 +150,17 @@ constexpr auto project(const model<C, M>& m, const X& x, const W& w) {
     static_assert(ok<only<fault, dim_not_in_tensor>>,
                   "project: the weights share no dim with the tensor, so that nothing would be "
                   "summed; name the dim to be summed in both");
-    if constexpr (!ok<fault>)
+    if constexpr (!ok<fault>) {
       return poison{};
-    else
-      return relayout<C>(detail::product<T>(out{}, relayout<detail::product_layout<C, X, W>>(x),
-                                            beside_tensor(m, x, w)));
+    } else {
+      const auto& in = detail::brought<detail::product_layout<C, X, W>>(x);
+      const auto& weights = detail::brought_to(m, x, w);
+      using Y = decltype(detail::product<T>(out{}, in, weights));
+      if constexpr (detail::has_layout<C, Y>)
+        return detail::product<T>(out{}, in, weights);
+      else
+        return relayout<C>(detail::product<T>(out{}, in, weights));
+    }
   }
 }
 

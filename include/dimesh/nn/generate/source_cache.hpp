@@ -50,11 +50,10 @@ struct translation_cache : text_cache<C, decoder_of<source_form_of<Form>>> {
 /// [batch, source, model]. Communicates as cross_attention does of it.
 template <class Form, Layout C, class M, class P, Operand Y>
 source_layer<C, Form> source_rows(const model<C, M>& m, const P& p, const Y& memory) {
-  using T = typename M::element;
   using L = typename source_cache<C, Form>::layout_type;
-  const auto seen = detail::beside_heads(m, memory, detail::tag<typename key_heads_of<M>::type>{});
-  return {relayout<L>(cast<T>(detail::heads_of(m, seen, p.key, p.key_bias))),
-          relayout<L>(cast<T>(detail::heads_of(m, seen, p.value, p.value_bias)))};
+  const auto& seen = detail::beside_heads(m, memory, detail::tag<typename key_heads_of<M>::type>{});
+  return {relayout<L>(detail::precise_heads_of(m, seen, p.key, p.key_bias)),
+          relayout<L>(detail::precise_heads_of(m, seen, p.value, p.value_bias))};
 }
 
 /// cross_attention of the next tokens to what is kept of the source. Shapes: as x [batch,
@@ -62,11 +61,11 @@ source_layer<C, Form> source_rows(const model<C, M>& m, const P& p, const Y& mem
 template <Layout C, class M, class P, Operand X, class Form, Operand W>
 auto cross_attention(const model<C, form_of_next<M>>& m, const P& p, const X& x,
                      const source_layer<C, Form>& kept, const W& valid) {
-  const auto in = detail::beside_heads(m, x, detail::tag<typename M::heads>{});
-  const auto q = cast<typename M::element>(detail::heads_of(m, in, p.query, p.query_bias));
+  const auto& in = detail::beside_heads(m, x, detail::tag<typename M::heads>{});
+  const auto q = detail::precise_heads_of(m, in, p.query, p.query_bias);
   const auto mixed = attention<next_tokens, typename M::source, typename M::head>(
       q, kept.key, kept.value, attention_options{}, valid);
-  return project(m, cast<value_of<X>>(mixed), p.output);
+  return project(m, detail::in_elements<value_of<X>>(mixed), p.output);
 }
 
 namespace detail {

@@ -26,20 +26,19 @@ auto self_attention(const model<C, form_of_next<M>>& m, const P& p, const X& x,
   using head = typename M::head;
   using length = typename M::length;
   using key = keys_of<length>;
-  using T = typename M::element;
-  const auto in = detail::beside_heads(m, x, detail::tag<typename M::heads>{});
+  const auto& in = detail::beside_heads(m, x, detail::tag<typename M::heads>{});
   const auto turned = [&](const auto& rows) {
     if constexpr (M::positions == position_kind::rotary)
       return rotary<next_tokens, head>(rows, 10000, at);
     else
       return rows;
   };
-  const auto q = turned(cast<T>(detail::heads_of(m, in, p.query, p.query_bias)));
-  const auto k = turned(cast<T>(detail::heads_of(m, in, p.key, p.key_bias)));
-  const auto v = cast<T>(detail::heads_of(m, in, p.value, p.value_bias));
+  const auto q = turned(detail::precise_heads_of(m, in, p.query, p.query_bias));
+  const auto k = turned(detail::precise_heads_of(m, in, p.key, p.key_bias));
+  const auto v = detail::precise_heads_of(m, in, p.value, p.value_bias);
   using L = typename detail::kept_along<C, M>::layout_type;
-  detail::store_rows(kept.key, at, relayout<L>(k));
-  detail::store_rows(kept.value, at, relayout<L>(v));
+  detail::store_rows(kept.key, at, detail::brought<L>(k));
+  detail::store_rows(kept.value, at, detail::brought<L>(v));
   const attention_options options{.causal = true, .window = M::window, .offset = at};
   const auto mixed = [&](const auto& keys, const auto& values) {
     using kept_type = std::remove_cvref_t<decltype(keys)>;
@@ -48,7 +47,7 @@ auto self_attention(const model<C, form_of_next<M>>& m, const P& p, const X& x,
     else
       return attention<next_tokens, key, head>(q, keys, values, options);
   }(rename<length, key>(kept.key), rename<length, key>(kept.value));
-  return project(m, cast<value_of<X>>(mixed), p.output);
+  return project(m, detail::in_elements<value_of<X>>(mixed), p.output);
 }
 
 namespace detail {
@@ -68,7 +67,7 @@ auto add_positions(const model<C, form_of_next<M>>& m, const P& p, const X& x, i
     using numbers = tensor<std::int32_t, layout<typename C::mesh>, next_tokens>;
     const auto places = dimesh::generate<numbers>(x.grid(), detail::place_after{at},
                                                   next_tokens{x.template extent<next_tokens>()});
-    return x + beside_tensor(m, x, relayout<C>(take<typename M::length>(p, places)));
+    return x + detail::brought_to(m, x, relayout<C>(take<typename M::length>(p, places)));
   } else if constexpr (M::positions == position_kind::sinusoidal) {
     return x + waves<next_tokens, typename M::model>(x, 10000, at);
   } else {
