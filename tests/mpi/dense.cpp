@@ -53,6 +53,12 @@ constexpr bool is_passed_on = std::is_lvalue_reference_v<decltype(nn::detail::br
     std::declval<const dm::tensor<double, LW, q, r>&>()))>;
 static_assert(is_passed_on<whole, whole, whole> && !is_passed_on<by_p, by_p, by_q>);
 static_assert(is_passed_on<by_r, whole, by_r> && !is_passed_on<by_r, whole, whole>);
+using in_order = dm::tensor<double, by_p, p, q>;
+template <class... Out>
+using permuted =
+    decltype(dm::detail::permuted<dm::detail::list<Out...>>(std::declval<const in_order&>()));
+static_assert(std::is_same_v<permuted<p, q>, const in_order&>);
+static_assert(std::is_same_v<permuted<q, p>, dm::tensor<double, by_p, q, p>>);
 
 TEST_CASE("a split that gives way: gathered before one product, scattered after the next") {
   for_each_grid<line>([](const dm::grid<line>& g) {

@@ -217,11 +217,17 @@ constexpr auto attention(const Q& q, const K& k, const V& v, const attention_opt
                 (is_poison<I> || ...)) {
     return poison{};
   } else {
+    using dims = typename spec_of<Q>::dims;
+    const auto& queries = detail::with_last<Head>(q);
+    const auto& keys = detail::with_last<Head>(k);
+    const auto& values = detail::with_last<Head>(v);
     detail::check_options(options);
-    return detail::permuted<typename spec_of<Q>::dims>(
-        detail::attention_with_last<Query, Key, Head>(options, detail::with_last<Head>(q),
-                                                      detail::with_last<Head>(k),
-                                                      detail::with_last<Head>(v), numbers...));
+    if constexpr (std::is_same_v<dims, detail::dims_with_last<Head, Q>>)
+      return detail::attention_with_last<Query, Key, Head>(options, queries, keys, values,
+                                                           numbers...);
+    else
+      return detail::permuted<dims>(detail::attention_with_last<Query, Key, Head>(
+          options, queries, keys, values, numbers...));
   }
 }
 

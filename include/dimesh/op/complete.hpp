@@ -45,6 +45,22 @@ template <use Kind, class X> constexpr auto complete_kind(const X& x) {
       return all_reduced<complete_rule<Kind>, Kind>(x, axes);
   }
 }
+/// The kinds of which something may be yet to be joined, one after the other.
+template <use First, use... Rest, class X> constexpr auto complete_kinds(const X& x) {
+  if constexpr (is_probe<X> && sizeof...(Rest) > 0) {
+    return complete_kinds<Rest...>(complete_kind<First>(x));
+  } else if constexpr (is_probe<X>) {
+    return complete_kind<First>(x);
+  } else {
+    constexpr const table& t = spec_of<X>::table;
+    if constexpr (((t.mask(Rest) == 0) && ...))
+      return complete_kind<First>(x);
+    else if constexpr (t.mask(First) == 0)
+      return complete_kinds<Rest...>(x);
+    else
+      return complete_kinds<Rest...>(complete_kind<First>(x));
+  }
+}
 /// Something is yet to be joined, for all that the type says.
 template <class X> inline constexpr bool may_be_partial = is_probe<X>;
 template <class X>
@@ -107,8 +123,7 @@ template <Operand X> constexpr auto complete(const X& x) {
   else if constexpr (!detail::may_be_partial<X>)
     return x;
   else
-    return detail::complete_kind<use::partial_min>(
-        detail::complete_kind<use::partial_max>(detail::complete_kind<use::partial>(x)));
+    return detail::complete_kinds<use::partial, use::partial_max, use::partial_min>(x);
 }
 
 /// All axes are summed over: none is named.

@@ -107,7 +107,7 @@ template <class D> struct cross_entropy_rule {
 
 template <class D, class X, class I>
 constexpr auto cross_entropy_of(const cross_entropy_options& options, const X& x, const I& target) {
-  const auto logits = dimesh::stop_gradient(x);
+  const auto& logits = as_constant(x);
   const auto m = complete(max<D>(logits));
   using T = value_of<X>;
   using rows = rows_rule<D>;

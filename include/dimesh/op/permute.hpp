@@ -41,10 +41,11 @@ template <class T> struct permute_op {
   static constexpr bool needs(int, unsigned) { return false; }
   constexpr void transpose(const auto& to) const { to.give(0, permute_op{}, to.ybar); }
 };
-/// x with its dims in the order of Out; x itself if that is its order.
-template <class Out, class X> constexpr auto permuted(const X& x) {
+/// x with its dims in the order of Out. A reference to x itself if that is its order, for calls
+/// that end before it does.
+template <class Out, class X> constexpr decltype(auto) permuted(const X& x) {
   if constexpr (std::is_same_v<Out, typename spec_of<X>::dims>)
-    return x;
+    return (x);
   else
     return apply_rule<permute_rule<Out>, value_of<X>>(permute_op<value_of<X>>{}, x);
 }
@@ -56,9 +57,11 @@ template <class D, class... E, class... Last> struct without_dim<D, list<E...>, 
   using type = typename concat_impl<list<>, kept<E>..., list<Last...>>::type;
 };
 
-/// x with D last in storage.
-template <class D, class X> constexpr auto with_last(const X& x) {
-  return permuted<typename without_dim<D, typename spec_of<X>::dims, D>::type>(x);
+template <class D, class X>
+using dims_with_last = typename without_dim<D, typename spec_of<X>::dims, D>::type;
+/// x with D last in storage; a reference to x itself if it is.
+template <class D, class X> constexpr decltype(auto) with_last(const X& x) {
+  return permuted<dims_with_last<D, X>>(x);
 }
 
 // Compiled once in dimesh::compiled.

@@ -109,7 +109,7 @@ constexpr auto rotary(const X& x, double base = 10000, index_t offset = 0) {
   } else {
     using dims = typename spec_of<X>::dims;
     detail::check_pairs<Head>(x);
-    const auto moved = detail::with_last<Head>(x);
+    const auto& moved = detail::with_last<Head>(x);
     return detail::permuted<dims>(detail::apply_rule<rule, value_of<X>>(
         detail::rotary_op<value_of<X>>{&detail::facts_of_dim<Length>, base, offset}, moved));
   }

@@ -18,4 +18,14 @@ template <Operand X> constexpr auto stop_gradient(const X& x) {
     return x;
 }
 
+namespace detail {
+/// The same for calls that end before x does: x itself where it is not recorded.
+template <class X> constexpr decltype(auto) as_constant(const X& x) {
+  if constexpr (is_tracked<X>)
+    return dimesh::stop_gradient(x);
+  else
+    return (x);
+}
+}  // namespace detail
+
 }  // namespace dimesh
