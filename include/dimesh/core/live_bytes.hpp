@@ -43,7 +43,9 @@ class live_bytes {
     count_ = count;
     return *this;
   }
-  constexpr ~live_bytes() { let_go(); }
+  constexpr ~live_bytes() {
+    if (count_ != nullptr) let_go();
+  }
   constexpr bool alone() const { return count_ != nullptr && count_->owners == 1; }
   /// Lets go, but the bytes count as live to the end.
   constexpr void pin() {

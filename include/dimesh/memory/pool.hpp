@@ -20,53 +20,18 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/config.hpp"
 #include "dimesh/error.hpp"
 #include "dimesh/ledger/event.hpp"
+#include "dimesh/memory/buffer.hpp"
 #include "dimesh/memory/closed.hpp"
 #include "dimesh/memory/slab.hpp"
 #include "dimesh/memory/space.hpp"
 
 namespace dimesh::detail {
-
-/// Whose memory a buffer is: the pool's, or the program's, to be written or only to be read.
-enum class lent : unsigned char { no, to_write, to_read };
-
-/// A buffer of the pool; `next` links free ones of one size.
-struct buffer {
-  void* data = nullptr;
-  std::size_t capacity = 0, asked = 0;
-  int slot = 0;  // of its capacity
-  std::atomic<int> owners{0};
-  buffer* next = nullptr;
-  buffer* whole = nullptr;  // of a part: the buffer that it lies in, and keeps
-  bool in_slab = false;
-  pool* home = nullptr;
-  lent from_program = lent::no;
-  std::shared_ptr<const void> keeps;  // of lent memory: what keeps it there
-};
-
-/// What the pool has handed out, in bytes asked for.
-struct pool_figures {
-  index_t live = 0, peak = 0;
-  index_t allocations = 0;  ///< how often the pool had to make a buffer
-};
-
-/// Held for a few instructions, by hardly anybody: a mutex would be half of what a result costs.
-class short_lock {
- public:
-  void lock() {
-    while (held_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
-  }
-  void unlock() { held_.clear(std::memory_order_release); }
-
- private:
-  std::atomic_flag held_;
-};
 
 class pool {
  public:
@@ -99,7 +64,22 @@ class pool {
   void spoil_fresh(bool on) { spoils_ = on; }
 
  private:
+  // Where a free buffer is there and nobody listens, nothing else is called.
+  buffer* acquire_slowly(std::size_t bytes);
+  void release_slowly(buffer* b);
   void take_back(buffer* b);
+  void hand_out(buffer* b, std::size_t bytes) {
+    b->asked = bytes;
+    b->owners.store(1, std::memory_order_relaxed);
+    figures_.live += static_cast<index_t>(bytes);
+    if (figures_.live > figures_.peak) figures_.peak = figures_.live;
+  }
+  void put_away(buffer* b) {
+    figures_.live -= static_cast<index_t>(b->asked);
+    buffer*& head = free_[static_cast<std::size_t>(b->slot)];
+    b->next = head;
+    head = b;
+  }
   /// A record of no memory of its own.
   buffer* record();
   /// Its memory is as its last owner left it.
@@ -134,6 +114,20 @@ DIMESH_OUTLINE inline pool& pool::instance() {
   return *it;
 }
 DIMESH_OUTLINE inline buffer* pool::acquire(std::size_t bytes) {
+  if (!spoils_ && watcher == nullptr && lock_.try_lock()) [[likely]] {
+    buffer*& head = free_[static_cast<std::size_t>(slot_of(bytes))];
+    buffer* const b = head;
+    if (b != nullptr) [[likely]] {
+      head = b->next;
+      hand_out(b, bytes);
+      lock_.unlock();
+      return b;
+    }
+    lock_.unlock();
+  }
+  return acquire_slowly(bytes);
+}
+DIMESH_OUTLINE inline buffer* pool::acquire_slowly(std::size_t bytes) {
   buffer* const b = take(bytes);
   if (spoils_) facts_of_space(space_).set(b->data, 0xff, bytes);
   if (watcher != nullptr) [[unlikely]]
@@ -157,6 +151,18 @@ DIMESH_OUTLINE inline buffer* pool::borrow(void* data, lent how,
   return b;
 }
 DIMESH_OUTLINE inline void pool::release(buffer* b) {
+  const bool is_own = b->whole == nullptr && b->from_program == lent::no;
+  if (is_own && watcher == nullptr && lock_.try_lock()) [[likely]] {
+    const bool keeps = !drained_;
+    if (keeps) [[likely]]
+      put_away(b);
+    lock_.unlock();
+    if (keeps) [[likely]]
+      return;
+  }
+  release_slowly(b);
+}
+DIMESH_OUTLINE inline void pool::release_slowly(buffer* b) {
   const auto bytes = static_cast<index_t>(b->asked);
   const bool ends = b->whole == nullptr && b->from_program == lent::no;
   const std::shared_ptr<const void> kept = std::move(b->keeps);  // ends after the lock
@@ -171,14 +177,9 @@ inline void pool::take_back(buffer* b) {
     parts_ = b;
     return;
   }
+  if (!drained_) return put_away(b);
   figures_.live -= static_cast<index_t>(b->asked);
-  if (drained_) {  // Kokkos has ended and taken the memory back
-    delete b;
-    return;
-  }
-  buffer*& head = free_[static_cast<std::size_t>(b->slot)];
-  b->next = head;
-  head = b;
+  delete b;  // Kokkos has ended and taken the memory back
 }
 DIMESH_OUTLINE inline buffer* pool::record() {
   const std::lock_guard lock(lock_);
@@ -220,10 +221,7 @@ inline buffer* pool::take(std::size_t bytes) {
     ++figures_.allocations;
     (void)made.release();
   }
-  b->asked = bytes;
-  b->owners.store(1, std::memory_order_relaxed);
-  figures_.live += static_cast<index_t>(bytes);
-  if (figures_.live > figures_.peak) figures_.peak = figures_.live;
+  hand_out(b, bytes);
   return b;
 }
 inline int pool::slot_of(std::size_t bytes) {
