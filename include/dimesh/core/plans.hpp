@@ -54,6 +54,16 @@ struct plan_key {
       if (number[d] != k.number[d]) return false;
     return true;
   }
+  /// Is it the one that the constructor makes of these?
+  bool is_of(const void* k, const tensor_core& x, const tensor_core& y, const plan_hints& w) const {
+    if (kind != k || from != x.facts || to != y.facts || grid != x.grid || with[0] != w[0] ||
+        with[1] != w[1] || with[2] != w[2] || numbers != x.rank())
+      return false;
+    const index_t* const n = x.runs.extents();
+    for (int d = 0; d < numbers; ++d)
+      if (number[d] != n[d]) return false;
+    return true;
+  }
   std::size_t hash() const {
     // Each part by a factor of its own, all at once: a chain of them takes three times as long.
     std::uint64_t h = 0, factor = 0x9e3779b97f4a7c15ull;
@@ -66,21 +76,28 @@ struct plan_key {
   }
 };
 
+struct kept_plan {
+  plan_key key;
+  std::shared_ptr<const move_plan> plan;
+};
+/// The last one that was asked for: moves that repeat ask for it again.
+inline constinit thread_local const kept_plan* latest_plan = nullptr;
+
 /// The plans of a thread, in a table that grows. Those of grids that have ended go when it does.
 class plan_cache {
  public:
   static plan_cache& here();
+  plan_cache() = default;
+  plan_cache(const plan_cache&) = delete;
+  plan_cache& operator=(const plan_cache&) = delete;
+  ~plan_cache() { latest_plan = nullptr; }
   /// Where the plan for a key stands, or is to stand.
   std::shared_ptr<const move_plan>& at(const plan_key& key);
 
  private:
-  struct entry {
-    plan_key key;
-    std::shared_ptr<const move_plan> plan;
-  };
+  using entry = kept_plan;
   std::unique_ptr<entry>& find(const plan_key& key);
   void grow();
-  entry* latest_ = nullptr;  // moves that repeat ask for the same one
   std::vector<std::unique_ptr<entry>> slots_;  // a power of two of them, at most half are taken
   std::size_t used_ = 0;
 };
@@ -91,14 +108,13 @@ DIMESH_OUTLINE inline plan_cache& plan_cache::here() {
   return all;
 }
 DIMESH_OUTLINE inline std::shared_ptr<const move_plan>& plan_cache::at(const plan_key& key) {
-  if (latest_ != nullptr && latest_->key == key) return latest_->plan;
   if (2 * (used_ + 1) > slots_.size()) grow();
   std::unique_ptr<entry>& e = find(key);
   if (!e) {
     e = std::make_unique<entry>(entry{key, nullptr});
     ++used_;
   }
-  latest_ = e.get();
+  latest_plan = e.get();
   return e->plan;
 }
 inline std::unique_ptr<plan_cache::entry>& plan_cache::find(const plan_key& key) {
@@ -110,7 +126,7 @@ DIMESH_OUTLINE inline void plan_cache::grow() {
   std::vector<std::unique_ptr<entry>> old(slots_.empty() ? 64 : 2 * slots_.size());
   old.swap(slots_);
   used_ = 0;
-  latest_ = nullptr;
+  latest_plan = nullptr;
   for (auto& e : old)
     if (e && e->key.grid->alive() && (e->key.far == nullptr || e->key.far->alive())) {
       find(e->key) = std::move(e);
@@ -180,14 +196,24 @@ inline std::shared_ptr<const move_plan>& place_of_plan(const plan_key& key, cons
   const bool ragged = (x.facts->ragged | y.facts->ragged) != 0;
   return ragged ? ragged_plans::here().at(key, x, y) : plan_cache::here().at(key);
 }
-/// The plan of a move from x to y, tensors with the same dims on one grid.
 template <class Plan>
-const Plan& plan_of(const tensor_core& x, const tensor_core& y, const plan_hints& with = {}) {
+[[gnu::noinline]] const Plan& found_plan(const tensor_core& x, const tensor_core& y,
+                                         const plan_hints& with) {
   const plan_key key(&kind_of_plan<Plan>, x, y, with);
   std::shared_ptr<const move_plan>& plan = place_of_plan(key, x, y);
   if (!plan) [[unlikely]]
     make_plan<Plan>(plan, x, y, with);
   return static_cast<const Plan&>(*plan);
+}
+/// The plan of a move from x to y, tensors with the same dims on one grid. (The latest one is never
+/// of ragged dims.)
+template <class Plan>
+const Plan& plan_of(const tensor_core& x, const tensor_core& y, const plan_hints& with = {}) {
+  const kept_plan* const latest = latest_plan;
+  if (latest != nullptr && latest->key.is_of(&kind_of_plan<Plan>, x, y, with) && latest->plan)
+      [[likely]]
+    return static_cast<const Plan&>(*latest->plan);
+  return found_plan<Plan>(x, y, with);
 }
 
 }  // namespace dimesh::detail
