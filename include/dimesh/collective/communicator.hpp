@@ -186,7 +186,8 @@ class communicator {
   /// As many as MPI has: a call that failed may leave a message that nobody takes.
   int next_tag() const {
     static const unsigned tags = greatest_tag();
-    return 1 + static_cast<int>(tag_.fetch_add(1, std::memory_order_relaxed) % tags);
+    const unsigned n = tag_.fetch_add(1, std::memory_order_relaxed);
+    return 1 + static_cast<int>(n < tags ? n : n % tags);
   }
 
   /// In checked builds: do all ranks of this communicator make the same call? A program whose ranks

@@ -84,7 +84,8 @@ constexpr bool is_own_operation(element_kind kind, reduction r) {
 MPI_Op operation(element_kind kind, reduction r);
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline MPI_Op operation(element_kind kind, reduction r) {
-  if (is_own_operation(kind, r)) return own_operation(kind, r);
+  if (is_own_operation(kind, r)) [[unlikely]]
+    return own_operation(kind, r);
   const bool grows = r == reduction::sum || r == reduction::max;
   if (kind == element_kind::boolean) return grows ? MPI_LOR : MPI_LAND;
   if (r == reduction::sum) return MPI_SUM;

@@ -35,25 +35,25 @@ DIMESH_OUTLINE inline void start_exchange_some(const dimesh::detail::communicato
                                                requests& under) {
   // Kernels pack what is sent, and may still read what is written: MPI waits for none of them.
   if constexpr (!dimesh::detail::hosts_only) Kokkos::fence();
+  staged near(&under);  // of all messages: what it copies, they keep
+  const MPI_Datatype type = w.type();
   const auto for_each_message = [limit, &w](const std::vector<message>& messages, const auto& f) {
     for (const message& m : messages)
       for (index_t at = 0; at < m.part.count; at += limit)
         f(m.peer, (m.part.at + at) * w.size, limit < m.part.count - at ? limit : m.part.count - at);
   };
   for_each_message(receives, [&](int peer, index_t at, index_t n) {
-    staged near(&under);
     std::byte* const to = near.writes(y + at, n * w.size);
     near.bring();
-    dimesh::detail::check(MPI_Irecv(to, static_cast<int>(n * w.units()), w.type(), peer, tag,
+    dimesh::detail::check(MPI_Irecv(to, static_cast<int>(n * w.units()), type, peer, tag,
                                     c.handle(), under.add(under_way::receive)),
                           call);
   });
   if (dimesh::detail::watcher != nullptr) [[unlikely]]
     for (const message& m : sends) const told one(event_kind::message, c, m.part.count * w.size);
   for_each_message(sends, [&](int peer, index_t at, index_t n) {
-    staged near(&under);
     dimesh::detail::check(MPI_Isend(near.reads(x + at, n * w.size), static_cast<int>(n * w.units()),
-                                    w.type(), peer, tag, c.handle(), under.add(under_way::other)),
+                                    type, peer, tag, c.handle(), under.add(under_way::other)),
                           call);
   });
 }
@@ -80,15 +80,18 @@ DIMESH_OUTLINE inline void exchange_some_elements(const dimesh::detail::communic
   struct ending {  // an exception leaves nothing behind that MPI writes to
     requests& of;
     kept_memory memory;
+    bool passes = true;
     ~ending() {
+      if (!passes) return;
       if (!of.empty())
         for (const dimesh::detail::storage* m : memory) of.keep(*m);
       of.give_up();
     }
-  } const at_the_end{kept, memory};
+  } exception{kept, memory};
   kept.expect(memory.size());
   start_exchange_some(c, w, x, sends, y, receives, call, tag, limit, kept);
   kept.wait(call);
+  exception.passes = false;
 }
 #endif
 

@@ -83,7 +83,7 @@ template <class T> class own_operations {
 
 /// The operation on floating-point numbers, of which bfloat16 and half travel as MPI_UINT16_T. The
 /// library owns it.
-inline MPI_Op own_operation(element_kind kind, reduction r) {
+[[gnu::noinline]] inline MPI_Op own_operation(element_kind kind, reduction r) {
   switch (kind) {
     case element_kind::half:
       return detail::own_operations<half>::of(r);

@@ -41,17 +41,18 @@ inline bool mpi_knows_devices() {
 
 /// What a run does whatever MPI says.
 enum class staging : unsigned char { as_mpi_says, always, never };
+[[gnu::noinline]] inline staging staging_said() {
+  const char* const said = std::getenv("DIMESH_STAGING");
+  const std::string_view what = said != nullptr ? said : "";
+  if (what.empty() || what == "auto") return staging::as_mpi_says;
+  if (what == "always") return staging::always;
+  if (what == "never") return staging::never;
+  (dimesh::detail::words() << "runtime: DIMESH_STAGING is '" << what
+                           << "'; say always, never or auto")
+      .raise();
+}
 inline staging staging_wanted() {
-  static const staging wanted = [] {
-    const char* const said = std::getenv("DIMESH_STAGING");
-    const std::string_view what = said != nullptr ? said : "";
-    if (what.empty() || what == "auto") return staging::as_mpi_says;
-    if (what == "always") return staging::always;
-    if (what == "never") return staging::never;
-    (dimesh::detail::words() << "runtime: DIMESH_STAGING is '" << what
-                             << "'; say always, never or auto")
-        .raise();
-  }();
+  static const staging wanted = staging_said();
   return wanted;
 }
 

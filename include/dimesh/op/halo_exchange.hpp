@@ -32,11 +32,11 @@ template <int D, index_t Before, index_t After> struct with_halo {
 struct halo_stages {
   boundary ends = boundary::zero;
   int count = 0;
-  int dims[max_dims]{};
+  signed char dims[max_dims]{};  // small: the operation is copied with them
   halo_widths width[max_dims]{};
 
   constexpr halo_stages& add(int dim, const halo_widths& w) {
-    dims[count] = dim;
+    dims[count] = static_cast<signed char>(dim);
     width[count++] = w;
     return *this;
   }
