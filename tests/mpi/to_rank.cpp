@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4 6 8
-// checks: 1044 2083 2083 3122 4161 4161
+// checks: 1047 2086 2086 3125 4164 4164
 // labels: device
 #include "dimesh/op/start_to_rank.hpp"
 
@@ -149,6 +149,25 @@ TEST_CASE("start_to_rank: what is packed may change; ready() says when it is the
     const auto all = await(std::move(coming));
     CHECK(all == (g.rank() == 0 ? std::vector<double>(5, 2) : std::vector<double>{}));
   });
+}
+
+TEST_CASE(
+    "start_to_rank: whole rows come from where they lie; what is written meanwhile does not") {
+  const dimesh::grid<line> g;
+  using L = dimesh::layout<line, dimesh::split<p, x>>;
+  auto v = dimesh::constant<dimesh::tensor<double, L, p, q>>(g, 2, p{2 * g.ranks()}, q{15001});
+  const int root = g.ranks() - 1;
+  const auto everywhere = [&](double value) {
+    return std::vector<double>(g.rank() == root ? std::size_t(v.shape().size()) : 0, value);
+  };
+  auto& memory = dimesh::detail::pool::instance();
+  memory.restart_peak();
+  const index_t before = memory.figures().live;
+  auto coming = dimesh::start_to_rank(v, root);
+  if (dimesh::detail::vectors_are_near()) CHECK(memory.figures().peak == before);
+  dimesh::fill(v, 3.0);
+  CHECK(await(std::move(coming)) == everywhere(2.0));
+  CHECK(dimesh::to_rank(v, root) == everywhere(3.0));
 }
 
 TEST_CASE("from_rank of too few values is refused on every rank; so is a rank that is none") {

@@ -9,59 +9,60 @@
 
 namespace dimesh::collective {
 
+/// Blocks whose lengths MPI can count, n elements of this rank and `sum` of them all, to y on the
+/// root, whose own block may be in its place there already; or, with `later`, begins to collect
+/// them: then the counts stay until it is over. Payload: the own block.
+void gather_counted(const dimesh::detail::communicator& c, const wire& w, const std::byte* x,
+                    index_t n, index_t sum, std::byte* y, const call_counts& counts, int root,
+                    requests* later = nullptr);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void gather_counted(const dimesh::detail::communicator& c, const wire& w,
+                                          const std::byte* x, index_t n, index_t sum, std::byte* y,
+                                          const call_counts& counts, int root, requests* later) {
+  prepare(c, "gather", sum, w);
+  const told here(event_kind::gather, c, n * w.size);
+  const auto units = static_cast<int>(n * w.units());
+  const index_t unit = w.size / w.units();
+  const bool is_root = c.rank() == root,
+             in_place = is_root && x == y + counts.receive_at[root] * unit;
+  staged near(later);
+  if (is_root) y = near.writes(y, sum * w.size, in_place);
+  const void* const sent = in_place ? MPI_IN_PLACE : near.reads(x, n * w.size);
+  dimesh::detail::check(
+      later == nullptr ? MPI_Gatherv(sent, units, w.type(), y, counts.receive_count,
+                                     counts.receive_at, w.type(), root, c.handle())
+                       : MPI_Igatherv(sent, units, w.type(), y, counts.receive_count,
+                                      counts.receive_at, w.type(), root, c.handle(), later->add()),
+      "gather");
+  near.bring();
+}
+#endif
+
 /// Blocks of count[r] elements, known on every rank; y matters on the root, whose own block may be
-/// in its place there already. With `later`: begins to collect them (but at once where MPI cannot
-/// count them). Payload: the own block.
+/// in its place there already. Payload: the own block.
 template <class T>
 void gather_v(const dimesh::detail::communicator& c, const T* x, const index_t* count, T* y,
-              int root, index_t limit = most_per_call<T>, requests* later = nullptr) {
-  index_t sum = 0, before = 0;
-  for (int r = 0; r < c.size(); ++r) {
-    if (r == root) before = sum;
-    sum += count[r];
-  }
+              int root, index_t limit = most_per_call<T>) {
+  index_t sum = 0;
+  for (int r = 0; r < c.size(); ++r) sum += count[r];
   if (c.size() == 1) return copy(x, y, sum);
   if (sum == 0) return;
-  prepare(c, "gather", sum, wire_of<T>);
   const index_t n = count[c.rank()];
-  const told here(event_kind::gather, c, n * wire_of<T>.size);
-  const bool in_place = c.rank() == root && x == y + before;
-  const auto begin = [&](staged& near) -> const void* {
-    if (c.rank() == root) y = near.writes(y, sum * wire_of<T>.size, in_place);
-    return in_place ? MPI_IN_PLACE : near.reads(x, n * wire_of<T>.size);
-  };
-  if (sum <= limit && later != nullptr) {
-    const auto ints = std::make_shared<detail::int_arrays>();
-    ints->fit(c.size());
-    detail::to_int(element<T>::units, count, c.size(), ints->receive_count, ints->receive_at);
-    later->keep(std::shared_ptr<const void>(ints));  // MPI reads them until it is over
-    staged near(later);
-    const void* const sent = begin(near);
-    dimesh::detail::check(
-        MPI_Igatherv(sent, static_cast<int>(n * element<T>::units), element<T>::type(), y,
-                     ints->receive_count.data(), ints->receive_at.data(), element<T>::type(), root,
-                     c.handle(), later->add()),
-        "gather");
-    near.bring();
-  } else if (sum <= limit) {
+  if (sum <= limit) {
     auto& ints = detail::int_arrays::instance(c.size());
     detail::to_int(element<T>::units, count, c.size(), ints.receive_count, ints.receive_at);
-    staged near;
-    const void* const sent = begin(near);
-    dimesh::detail::check(MPI_Gatherv(sent, static_cast<int>(n * element<T>::units),
-                                      element<T>::type(), y, ints.receive_count.data(),
-                                      ints.receive_at.data(), element<T>::type(), root, c.handle()),
-                          "gather");
-    near.bring();
-  } else if (c.rank() != root) {
-    exchange<T>(c, x, n, root, nullptr, 0, 0, "gather", limit);
-  } else {
-    for (int r = 0; r < c.size(); y += count[r++]) {
-      if (r == root)
-        copy(x, y, n);
-      else
-        exchange<T>(c, nullptr, 0, 0, y, count[r], r, "gather", limit);
-    }
+    return gather_counted(c, wire_of<T>, bytes_of(x), n, sum, bytes_of(y),
+                          {nullptr, nullptr, ints.receive_count.data(), ints.receive_at.data()},
+                          root);
+  }
+  prepare(c, "gather", sum, wire_of<T>);
+  const told here(event_kind::gather, c, n * wire_of<T>.size);
+  if (c.rank() != root) return exchange<T>(c, x, n, root, nullptr, 0, 0, "gather", limit);
+  for (int r = 0; r < c.size(); y += count[r++]) {
+    if (r == root)
+      copy(x, y, n);
+    else
+      exchange<T>(c, nullptr, 0, 0, y, count[r], r, "gather", limit);
   }
 }
 

@@ -2,13 +2,13 @@
 // How does a whole tensor travel to one rank while the others go on? As a started move does
 // (op/start.hpp): begun here, awaited later.
 //
-//   auto coming = start_to_rank(weights);    // packed already: weights may change
+//   auto coming = start_to_rank(weights);    // of weights as they are now: they may get new values
 //   ...
 //   auto values = await(std::move(coming));  // what to_rank(weights) gives
 #pragma once
 
-#include <chrono>
 #include <exception>
+#include <memory>
 
 #include "dimesh/op/to_rank.hpp"
 
@@ -25,6 +25,9 @@ template <class T> class [[nodiscard("a move that is started is to be awaited")]
     if (this == &o) return *this;
     end();
     move_ = std::move(o.move_);
+    values_ = std::move(o.values_);
+    here_ = o.here_;
+    root_ = o.root_;
     return *this;
   }
   ~started_values() { end(); }
@@ -33,48 +36,32 @@ template <class T> class [[nodiscard("a move that is started is to be awaited")]
   /// move.
   bool ready() {
     require_move("ready");
-    move_->under_way.progress(name);
-    return move_->under_way.done();
+    return move_->ready(move_->x);
   }
   /// Is there a move to await?
-  bool holds() const { return move_ != nullptr; }
+  bool holds() const { return static_cast<bool>(move_); }
 
  private:
   template <Operand X> friend auto start_to_rank(const X& x, int root);
   template <class U> friend rank_values<U> await(started_values<U>&& s);
   static constexpr const char* name = "to_rank";
 
-  struct move {
-    template <class Y>
-    move(const Y& y, int to)
-        : values(y.grid().everyone(), detail::core_of(y), to, &under_way),
-          here(y.grid().everyone().rank()),
-          root(to),
-          axes(values.from.from_others ? y.grid().everyone().axes() : 0),
-          mesh(y.grid().everyone().mesh()),
-          exceptions(std::uncaught_exceptions()) {
-      under_way.keep(values.block);
-      under_way.keep(values.received);
-    }
-    collective::requests under_way;  // first: it is there when the values are sent
-    detail::gathered<T> values;
-    int here, root;
-    unsigned axes;
-    std::uint64_t mesh;
-    int exceptions;  // that were passing when it began
-  };
-
-  template <class Y> started_values(const Y& y, int root) : move_(new move(y, root)) {}
-
+  /// Begins to send y, in which nothing is partial.
+  started_values(const detail::communicator& everyone, const detail::tensor_core& y, int root)
+      : move_(detail::flight::fresh()), here_(everyone.rank()), root_(root) {
+    move_->exceptions = std::uncaught_exceptions();
+    values_ = detail::gathered<T>(everyone, y, root, &*move_);
+    move_->begun();
+  }
   rank_values<T> arrive() {
     require_move("await");
-    const auto it = std::move(move_);
     const running now(detail::watcher, name);
+    const detail::in_space there(move_->x.facts->space);
     const in_part part(detail::watcher, event_part::finish);
-    const detail::watched here(event_kind::gather, it->axes, 0, 0, it->mesh);
-    const detail::in_space there(it->values.received.space());
-    it->under_way.wait(name);
-    return rank_values<T>(it->values.values(), it->here, it->root);
+    move_->finish(move_->x);
+    rank_values<T> all(values_.values(), here_, root_);
+    move_ = detail::flight_owner();
+    return all;
   }
   void require_move(std::string_view call) const {
     if (!holds())
@@ -86,20 +73,15 @@ template <class T> class [[nodiscard("a move that is started is to be awaited")]
   }
   void end() noexcept {
     if (!move_) return;
-    const auto it = std::move(move_);
-    try {
-      int over = 0;
-      MPI_Finalized(&over);
-      if (over != 0) return;
-      if (std::uncaught_exceptions() <= it->exceptions) return it->under_way.wait(name);
-      const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-      do it->under_way.progress(name);
-      while (!it->under_way.done() && std::chrono::steady_clock::now() < last);
-    } catch (...) {  // the requests give up themselves
-    }
+    if (!values_.whole.empty() && !move_->under_way.empty())  // MPI may go on writing it
+      move_->under_way.keep(std::make_shared<std::vector<T>>(std::move(values_.whole)));
+    move_->drop(move_->x);
+    move_ = detail::flight_owner();
   }
 
-  std::unique_ptr<move> move_;
+  detail::flight_owner move_;
+  detail::gathered<T> values_;
+  int here_ = 0, root_ = 0;
 };
 
 /// Begins to_rank(x, root); addends are summed at once. Collective over the grid: all ranks begin
@@ -116,7 +98,7 @@ template <Operand X> auto start_to_rank(const X& x, int root = 0) {
     const running now(detail::watcher, "to_rank");
     const in_part part(detail::watcher, event_part::start);
     const detail::in_space here(detail::core_of(y).facts->space);
-    return started_values<value_of<X>>(y, root);
+    return started_values<value_of<X>>(y.grid().everyone(), detail::core_of(y), root);
   }
 }
 
