@@ -16,9 +16,11 @@ class dim_runs {
     index_t extent[N]{};
     block own[N]{};
   };
-  static constexpr int in_place = 6;
 
  public:
+  static constexpr int in_place = 6;
+  using few_runs = runs<in_place>;
+
   constexpr dim_runs() = default;
   constexpr dim_runs(const dim_runs& x) : few_(x.few_) {
     if (x.more_ != nullptr) [[unlikely]]
@@ -41,6 +43,10 @@ class dim_runs {
   }
   constexpr block* own() { return more_ != nullptr ? more_->own : few_.own; }
   constexpr const block* own() const { return more_ != nullptr ? more_->own : few_.own; }
+  /// Are they all in place? As long as they are:
+  constexpr bool are_few() const { return more_ == nullptr; }
+  constexpr const few_runs& few() const { return few_; }
+  constexpr void become(const few_runs& f) { few_ = f; }
 
  private:
   constexpr void take_more(const dim_runs& x) {
@@ -53,7 +59,7 @@ class dim_runs {
       *more_ = *x.more_;
     }
   }
-  runs<in_place> few_;
+  few_runs few_;
   runs<max_dims>* more_ = nullptr;
 };
 

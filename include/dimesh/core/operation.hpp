@@ -182,6 +182,12 @@ template <class Op, int Depth, unsigned Recorded = ~0u> struct bound final : ope
                                                   const tensor_facts* const* facts,
                                                   const tensor_core** x, int count,
                                                   const storage* slots, recorded_sum sum) {
+    run_here(o, y, facts, x, count, slots, sum);
+  }
+  [[gnu::always_inline]] static constexpr void run_here(const Op& o, results y,
+                                                        const tensor_facts* const* facts,
+                                                        const tensor_core** x, int count,
+                                                        const storage* slots, recorded_sum sum) {
     bound it(o);
     it.sum = sum;
     for (int i = 0; facts != nullptr && i < y.count(); ++i) y[i].facts = facts[i];
@@ -196,7 +202,7 @@ template <class Op, int Depth, unsigned Recorded = ~0u> struct bound final : ope
                                               const tensor_core** x, int count,
                                               const storage* slots, recorded_sum sum) {
     tensor_core* const all[] = {&y};
-    run_all(o, results(all, 1), facts, x, count, slots, sum);
+    run_here(o, results(all, 1), facts, x, count, slots, sum);
   }
 
   constexpr void fill([[maybe_unused]] results y, [[maybe_unused]] operands x) const override {

@@ -5,6 +5,7 @@
 //   match_operands("einsum", x);   place(op, y, x);   give_memory(op, y, x, slot, tally)
 #pragma once
 
+#include "dimesh/core/known_blocks.hpp"
 #include "dimesh/core/operation.hpp"
 #include "dimesh/detail/compiled.hpp"
 
@@ -60,10 +61,8 @@ DIMESH_OUTLINE inline void match_cuts(const operation& op, operands x, int k) {
 }
 #endif
 
-/// Operands must live on one grid, and agree on extents that only the run knows.
-constexpr void match_operands(const operation& op, operands x) {
+constexpr void match_others(const operation& op, operands x) {
   const tensor_core& first = x[0];
-  if (!first.is_shape) require_grid(op.facts->name, first);
   for (int k = 1; k < x.count(); ++k) {
     if (x[k].is_shape != first.is_shape)  // data that a function under `count` has captured
       require_grid(op.facts->name, x[k].is_shape ? x[k] : first);
@@ -94,6 +93,13 @@ constexpr void match_operands(const operation& op, operands x) {
   }
 }
 
+/// Operands must live on one grid, and agree on extents that only the run knows.
+constexpr void match_operands(const operation& op, operands x) {
+  if (!x[0].is_shape && !x[0].is_there()) [[unlikely]]
+    require_grid(op.facts->name, x[0]);
+  if (x.count() > 1) match_others(op, x);
+}
+
 /// The extent of a dim of the result.
 constexpr index_t extent_among(const operation& op, const dim_facts* d, operands x) {
   if (d->extent != dynamic) return d->extent;
@@ -121,26 +127,38 @@ constexpr tally* tally_of(operands x) {
       .raise();
 }
 
-/// Extents and blocks of y, whose facts are there: those of an operand of the same form, or anew.
-constexpr void place(const operation& op, tensor_core& y, operands x) {
-  if (y.facts->is_open) refuse_open(op);
-  if (op.facts->own_grid) {
-    op.land(y);
-  } else {
-    const bool alike = !op.facts->own_dims && y.facts->same_blocks(*x[0].facts);
-    if (alike)
-      y.place_like(x[0]);
-    else
-      y.stand_with(x[0]);
-    for (int k = alike ? 1 : 0; k < x.count(); ++k)
-      if (x[k].cuts) [[unlikely]]
-        y.cuts.add_all(x[k].cuts);
-    if (alike) return;
-  }
+/// Extents and blocks of y, on its grid, anew.
+constexpr void work_out(const operation& op, tensor_core& y, operands x) {
   if (y.is_shape && y.facts->placed != 0) y.count = tally_of(x);  // it says whose cost this is
   y.runs.resize(y.rank());
   for (int d = 0; d < y.rank(); ++d) y.runs.extents()[d] = extent_among(op, y.facts->dim[d], x);
   y.place();
+}
+/// Extents and blocks of y, whose facts are there: those of an operand of the same form, or as they
+/// were when they were worked out.
+constexpr void place(const operation& op, tensor_core& y, operands x) {
+  if (y.facts->is_open) refuse_open(op);
+  if (op.facts->own_grid) {
+    op.land(y);
+    return work_out(op, y, x);
+  }
+  const bool own_dims = op.facts->own_dims;
+  bool known = x.count() == 1 && !own_dims && y.facts != x[0].facts && y.facts->placed == 0;
+  if (std::is_constant_evaluated()) known = false;
+  if (known) {
+    y.stand_with(x[0]);
+    if (recall_blocks(y, x[0])) return;
+  }
+  const bool alike = !own_dims && y.facts->same_blocks(*x[0].facts);
+  if (alike)
+    y.place_like(x[0]);
+  else
+    y.stand_with(x[0]);
+  for (int k = alike ? 1 : 0; k < x.count(); ++k)
+    if (x[k].cuts) [[unlikely]]
+      y.cuts.add_all(x[k].cuts);
+  if (!alike) work_out(op, y, x);
+  if (known) note_blocks(y, x[0]);
 }
 
 /// The axes along which the result of a linear operation may be counted once: where every partial

@@ -49,6 +49,7 @@ void fill_and_report(event_sink& sink, const Fill& fill, const Cost& cost) {
 
 /// Addends of one operand and a value held whole in another: along which axes?
 constexpr unsigned mixed_axes(operands x) {
+  if (x.count() == 1) return 0;
   unsigned any = 0, split = 0;
   int partials = 0;
   for (int k = 0; k < x.count(); ++k) {

@@ -129,6 +129,8 @@ struct tensor_core {
     return grid != nullptr ? grid->sizes() : shape_sizes.data();
   }
   constexpr bool defined() const { return grid != nullptr; }
+  /// Is it data, on a grid that lives? Else require_grid says what it is.
+  constexpr bool is_there() const { return !is_shape && grid != nullptr && grid->alive(); }
 
   /// Becomes a tensor of these extents on the grid of `like`, in memory given (null: the pool's).
   /// Throws dimesh::error where an extent is missing or cannot be cut evenly.
