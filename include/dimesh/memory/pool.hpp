@@ -41,14 +41,39 @@ class pool {
   static pool& of(const space_facts* s) { return s == nullptr ? instance() : s->buffers(); }
   const space_facts* space() const { return space_; }
 
-  buffer* acquire(std::size_t bytes);
+  // Where a free buffer is there and nobody listens, nothing else is called.
+  buffer* acquire(std::size_t bytes) {
+    if (!spoils_ && watcher == nullptr && lock_.try_lock()) [[likely]] {
+      buffer*& head = free_[static_cast<std::size_t>(slot_of(bytes))];
+      buffer* const b = head;
+      if (b != nullptr) [[likely]] {
+        head = b->next;
+        hand_out(b, bytes);
+        lock_.unlock();
+        return b;
+      }
+      lock_.unlock();
+    }
+    return acquire_slowly(bytes);
+  }
 
   /// A part of a buffer, with owners of its own.
   buffer* part_of(buffer* whole);
   /// A record of memory that is not the pool's.
   buffer* borrow(void* data, lent how, std::shared_ptr<const void> keeps);
 
-  void release(buffer* b);
+  void release(buffer* b) {
+    const bool is_own = b->whole == nullptr && b->from_program == lent::no;
+    if (is_own && watcher == nullptr && lock_.try_lock()) [[likely]] {
+      const bool keeps = !drained_;
+      if (keeps) [[likely]]
+        put_away(b);
+      lock_.unlock();
+      if (keeps) [[likely]]
+        return;
+    }
+    release_slowly(b);
+  }
 
   /// (Threads that make batches take buffers, too.)
   pool_figures figures() {
@@ -64,7 +89,6 @@ class pool {
   void spoil_fresh(bool on) { spoils_ = on; }
 
  private:
-  // Where a free buffer is there and nobody listens, nothing else is called.
   buffer* acquire_slowly(std::size_t bytes);
   void release_slowly(buffer* b);
   void take_back(buffer* b);
@@ -86,7 +110,12 @@ class pool {
   buffer* take(std::size_t bytes);
 
   // Sizes are 4, 5, 6, 7 times a power of two: at most a quarter is wasted.
-  static int slot_of(std::size_t bytes);
+  static int slot_of(std::size_t bytes) {
+    if (bytes <= 64) return 0;
+    const auto width = static_cast<int>(std::bit_width(bytes - 1));
+    const auto quarter = ((bytes - 1) >> (width - 3)) & 3;
+    return (width - 7) * 4 + static_cast<int>(quarter) + 1;
+  }
   static std::size_t size_of(int slot);
   /// Memory of the space; where it has none left, once more without the free buffers.
   void* take_anew(std::size_t bytes);
@@ -113,20 +142,6 @@ DIMESH_OUTLINE inline pool& pool::instance() {
   static pool* it = new pool(nullptr);  // never destroyed: handles may outlive static destructors
   return *it;
 }
-DIMESH_OUTLINE inline buffer* pool::acquire(std::size_t bytes) {
-  if (!spoils_ && watcher == nullptr && lock_.try_lock()) [[likely]] {
-    buffer*& head = free_[static_cast<std::size_t>(slot_of(bytes))];
-    buffer* const b = head;
-    if (b != nullptr) [[likely]] {
-      head = b->next;
-      hand_out(b, bytes);
-      lock_.unlock();
-      return b;
-    }
-    lock_.unlock();
-  }
-  return acquire_slowly(bytes);
-}
 DIMESH_OUTLINE inline buffer* pool::acquire_slowly(std::size_t bytes) {
   buffer* const b = take(bytes);
   if (spoils_) facts_of_space(space_).set(b->data, 0xff, bytes);
@@ -149,18 +164,6 @@ DIMESH_OUTLINE inline buffer* pool::borrow(void* data, lent how,
   b->from_program = how;
   b->keeps = std::move(keeps);
   return b;
-}
-DIMESH_OUTLINE inline void pool::release(buffer* b) {
-  const bool is_own = b->whole == nullptr && b->from_program == lent::no;
-  if (is_own && watcher == nullptr && lock_.try_lock()) [[likely]] {
-    const bool keeps = !drained_;
-    if (keeps) [[likely]]
-      put_away(b);
-    lock_.unlock();
-    if (keeps) [[likely]]
-      return;
-  }
-  release_slowly(b);
 }
 DIMESH_OUTLINE inline void pool::release_slowly(buffer* b) {
   const auto bytes = static_cast<index_t>(b->asked);
@@ -223,12 +226,6 @@ inline buffer* pool::take(std::size_t bytes) {
   }
   hand_out(b, bytes);
   return b;
-}
-inline int pool::slot_of(std::size_t bytes) {
-  if (bytes <= 64) return 0;
-  const auto width = static_cast<int>(std::bit_width(bytes - 1));
-  const auto quarter = ((bytes - 1) >> (width - 3)) & 3;
-  return (width - 7) * 4 + static_cast<int>(quarter) + 1;
 }
 DIMESH_OUTLINE inline std::size_t pool::size_of(int slot) {
   if (slot == 0) return 64;
