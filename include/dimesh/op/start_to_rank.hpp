@@ -2,7 +2,9 @@
 // How does a whole tensor travel to one rank while the others go on? As a started move does
 // (op/start.hpp): begun here, awaited later.
 //
-//   auto coming = start_to_rank(weights);    // of weights as they are now: they may get new values
+//   auto coming = start_to_rank(weights);    // of weights as they are now
+//   weights = updated;                       // or fill(weights, 0): what travels stays as it was;
+//                                            // writes through data() have to wait
 //   ...
 //   auto values = await(std::move(coming));  // what to_rank(weights) gives
 #pragma once
