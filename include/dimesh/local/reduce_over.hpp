@@ -224,11 +224,28 @@ template <class Space> void reduce_in_pieces(const array_loops& l, const reduce_
   for (index_t p = 0; p < count; ++p) k.join(l.at[0], results.data() + p * slot, size);
 }
 
+/// Is there one result, of arrays without gaps? Then there is nothing to walk.
+template <int N> bool is_one_row(const loops<N>& l) {
+  if (l.groups != 1 || l.stride[0][0] != 0 || l.extent[0] <= 0) return false;
+  for (int k = 1; k < N; ++k)
+    if (l.stride[k][0] != 1) return false;
+  return true;
+}
+template <class Op, class F, class T, class... X>
+void reduce_one_row(index_t n, const F& f, T* y, const X*... x) {
+  std::byte* const at[] = {reinterpret_cast<std::byte*>(y),
+                           reinterpret_cast<std::byte*>(const_cast<X*>(x))...};
+  constexpr index_t row[1 + sizeof...(X)]{};
+  reduce_rows<Op, 0, F, T, X...>::along(&f, 1, n, at, row, false);
+}
+
 template <class Space, class Op, class F, class T, class... X>
 void reduce_to(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f, T* y,
                const X*... x) {
   const dimesh::detail::writes_memory kernel;
   if constexpr (runs_on_host<Space>) {
+    if constexpr (runs_as_call<Space>)
+      if (is_one_row(l)) return reduce_one_row<Op>(l.extent[0], f, y, x...);
     reduce_kernels k = kernels_of_reduction<Op, F, T, X...>();
     k.f = &f;
     const array_loops all(l, y, x...);
