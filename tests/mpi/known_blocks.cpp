@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 
 #include "dimesh/dimesh.hpp"
+#include "dimesh/op/broadcast.hpp"
+#include "dimesh/op/place.hpp"
 #include "support/laws.hpp"
 
 namespace {
@@ -27,6 +29,18 @@ TEST_CASE("layouts, extents and grids take turns: each result has its own blocks
         CHECK(agrees(dm::whole<p>(v), a));
         CHECK(agrees(dm::exchange<by_p>(dm::exchange<by_q>(v)), a));
       }
+}
+
+TEST_CASE("places take turns with all: each rank knows again whether it is there") {
+  const dm::grid<line> g;
+  for (int turn = 0; turn < 3; ++turn)
+    for (const index_t n : {6, 2}) {
+      const array a = numbers({"p", "q"}, {n, 5}, n);
+      const auto v = scattered<dm::tensor<double, dm::layout<line>, p, q>>(g, a);
+      const auto here = dm::place<x, 0>(v);
+      CHECK((here.local_size() == 0) == (g.coord<x>() != 0));
+      CHECK(agrees(dm::broadcast<x>(here), a));
+    }
 }
 
 TEST_CASE("blocks are known once they were worked out: of these types, extents and this grid") {

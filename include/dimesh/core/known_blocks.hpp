@@ -17,6 +17,7 @@ struct known_blocks {
   const tensor_facts *to = nullptr, *from = nullptr;
   const grid_state* grid = nullptr;
   dim_runs::few_runs operand, result;
+  unsigned away = 0;  // of the result
 
   /// One of so many places, by both types.
   static known_blocks& of(const tensor_facts* to, const tensor_facts* from) {
@@ -35,10 +36,10 @@ struct known_blocks {
   }
 };
 
-/// May they be kept? Not where cuts, places or more dims than most have say more.
+/// May they be kept? Not where cuts or more dims than most have say more.
 inline bool keeps_blocks(const tensor_core& y, const tensor_core& x) {
-  return x.grid != nullptr && !x.is_shape && !x.cuts && !y.cuts &&
-         (x.facts->placed | y.facts->placed) == 0 && y.runs.are_few() && x.runs.are_few();
+  return x.grid != nullptr && !x.is_shape && !x.cuts && !y.cuts && y.runs.are_few() &&
+         x.runs.are_few();
 }
 
 /// Extents and blocks of y, a result of x alone, if they are known. On the grid of x.
@@ -49,12 +50,13 @@ DIMESH_OUTLINE inline bool recall_blocks(tensor_core& y, const tensor_core& x) {
   const known_blocks& known = known_blocks::of(y.facts, x.facts);
   if (!known.are_of(y, x)) return false;
   y.runs.become(known.result);
-  y.away = 0;
+  y.away = known.away;
   return true;
 }
 DIMESH_OUTLINE inline void note_blocks(const tensor_core& y, const tensor_core& x) {
   if (!keeps_blocks(y, x)) return;
-  known_blocks::of(y.facts, x.facts) = {y.facts, x.facts, x.grid, x.runs.few(), y.runs.few()};
+  known_blocks::of(y.facts, x.facts) = {y.facts,      x.facts,      x.grid,
+                                        x.runs.few(), y.runs.few(), y.away};
 }
 #endif
 

@@ -143,7 +143,7 @@ constexpr void place(const operation& op, tensor_core& y, operands x) {
     return work_out(op, y, x);
   }
   const bool own_dims = op.facts->own_dims;
-  bool known = x.count() == 1 && !own_dims && y.facts != x[0].facts && y.facts->placed == 0;
+  bool known = x.count() == 1 && !own_dims && y.facts != x[0].facts;
   if (std::is_constant_evaluated()) known = false;
   if (known) {
     y.stand_with(x[0]);
