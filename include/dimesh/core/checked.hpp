@@ -28,7 +28,7 @@ class [[nodiscard]] checked_run {
   constexpr void remember(results y) const {
     if (std::is_constant_evaluated() || !began_) return;
     for (int i = 0; i < y.count(); ++i)
-      if (y.has(i)) y[i].before = doing::now().extents;
+      if (y.has(i)) y[i].set_history(doing::now().extents);
   }
   checked_run(const checked_run&) = delete;
   checked_run& operator=(const checked_run&) = delete;

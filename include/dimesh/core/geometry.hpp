@@ -86,7 +86,7 @@ index_t counted_bytes(const tensor_facts& f, const block* blocks);
 DIMESH_OUTLINE inline index_t counted_bytes(const tensor_facts& f, const block* blocks) {
   index_t n = f.element;
   bool beyond = false, empty = false;
-  const auto length = [&](int d) { return blocks[d].length + 2 * f.layout.halo[d]; };
+  const auto length = [&](int d) { return blocks[d].length + f.layout.halo[d].both(); };
   for (int d = 0; d < f.rank; ++d) {
     beyond |= __builtin_mul_overflow(n, length(d), &n);
     empty |= length(d) == 0;

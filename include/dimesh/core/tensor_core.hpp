@@ -14,9 +14,7 @@
 #include "dimesh/core/live_bytes.hpp"
 #include "dimesh/core/real_functions.hpp"
 #include "dimesh/detail/compiled.hpp"
-#ifdef DIMESH_CHECKED
 #include "dimesh/detail/extent_history.hpp"
-#endif
 #include "dimesh/grid.hpp"
 #include "dimesh/memory/storage.hpp"
 
@@ -211,15 +209,21 @@ struct tensor_core {
     before = x.before;
 #endif
   }
+  /// In checked builds: the run-time extents that went into it, its own among them.
+  constexpr void add_extents([[maybe_unused]] extent_history& h) const {
 #ifdef DIMESH_CHECKED
-  /// The run-time extents that went into it, its own among them.
-  constexpr void add_extents(extent_history& h) const {
     for (int d = 0; d < rank(); ++d)
       if (const dim_facts* const dim = facts->dim[d]; dim->extent == dynamic)
         h.add(dim->number, dim->name, extent(d));
     h.add_all(before);
-  }
 #endif
+  }
+  /// In checked builds: these went into it.
+  constexpr void set_history([[maybe_unused]] const extent_history& h) {
+#ifdef DIMESH_CHECKED
+    before = h;
+#endif
+  }
   /// Gives up the elements; blocks and grid stay.
   DIMESH_OUTLINE constexpr void forget_data() {
     memory = storage{};

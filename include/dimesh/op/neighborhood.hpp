@@ -13,6 +13,7 @@
 #include "dimesh/core/user_function.hpp"
 #include "dimesh/detail/words.hpp"
 #include "dimesh/local/dual.hpp"
+#include "dimesh/op/parts/look_fault.hpp"
 #include "dimesh/op/parts/transition.hpp"
 
 namespace dimesh {
@@ -43,35 +44,6 @@ using seen_of =
               "count it on shapes whose layout is a type")
       .raise();
 }
-
-template <class V, class D> struct at_fault {
-  static constexpr int d = index_of<D, typename V::dims>;
-  template <bool Has> static constexpr auto find() {
-    if constexpr (!Has)
-      return tag<dim_not_in_tensor<D>>{};
-    else if constexpr ((V::halos >> d & 1u) == 0)
-      return tag<dim_has_no_halo<D>>{};
-    else
-      return tag<no_fault>{};
-  }
-  using type = typename decltype(find<(d >= 0)>())::type;
-};
-
-/// Of what carries no halos at all: one mistake, however many neighbours are looked at.
-template <class... D> constexpr void refuse_bare_blocks(list<D...>) {
-  static_assert(ok<dim_has_no_halo<D...>>,
-                "at: the tensor carries no halos, so no neighbours; exchange them first, with a "
-                "width and dims: halo_exchange<1, row, col>(x)");
-}
-/// The first thing that is wrong with looking along D...
-template <class V, class... D> struct look_fault {
-  using type = no_fault;
-};
-template <class V, class D, class... Rest>
-struct look_fault<V, D, Rest...> : look_fault<V, Rest...> {};
-template <class V, class D, class... Rest>
-  requires(!ok<typename at_fault<V, D>::type>)
-struct look_fault<V, D, Rest...> : at_fault<V, D> {};
 
 /// How far neighbours are apart in memory: the strides of a stored block, the last of them 1.
 template <class V> struct distances {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dimesh/op/stencil.hpp"
 
+#include "dimesh/op/parts/look_fault.hpp"
 #include "support/ops.hpp"
 
 namespace {
@@ -31,5 +32,10 @@ template <class W, class D>
 using reach = typename dm::detail::at_fault<dm::detail::seen_of<dm::spec_of<W>>, D>::type;
 static_assert(is_same_v<reach<C, hidden>, dm::dim_has_no_halo<hidden>>);
 static_assert(is_same_v<reach<C, batch>, dm::dim_not_in_tensor<batch>>);
+template <class W, class... D>
+using first = typename dm::detail::look_fault<dm::detail::seen_of<dm::spec_of<W>>, D...>::type;
+static_assert(is_same_v<first<H, batch, hidden>, dm::no_fault>);
+static_assert(is_same_v<first<C, hidden, batch>, dm::dim_has_no_halo<hidden>>);
+static_assert(is_same_v<first<C, batch, hidden>, dm::dim_not_in_tensor<batch>>);
 
 }  // namespace
