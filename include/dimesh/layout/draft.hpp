@@ -39,7 +39,7 @@ struct layout_rule {
   rule_kind kind = rule_kind::none;
   use what = use::replicated;  // of kind use
   bool uneven = false, ragged = false;
-  halo_widths halo;
+  halo_widths halo{};
   short place = -1;  // of use placed: the coordinate, -1 where there can be none
   signed char axes = 0;
   signed char axis[max_axes + 1]{};  // of more than all axes of a mesh one comes again

@@ -33,7 +33,7 @@ struct axis_use {
 /// How many elements of neighbouring blocks a block carries before it, and behind it.
 struct halo_widths {
   static_assert(max_halo <= 127, "dimesh: widths of halos are kept as signed chars");
-  signed char before = 0, after = 0;
+  signed char before, after;  // no initialisers: g++ 12 would run them when constants are read
 
   constexpr halo_widths() = default;
   constexpr halo_widths(index_t b, index_t a)

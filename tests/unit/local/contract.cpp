@@ -28,21 +28,24 @@
 
 // Counts what the program allocates.
 static long allocations = 0;
-void* operator new(std::size_t bytes) {
+// (Not inlined: g++ would see memory of malloc given to delete.)
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
   ++allocations;
   if (void* p = std::malloc(bytes)) return p;
   throw std::bad_alloc();
 }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
+[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment) {
   ++allocations;
   const std::size_t step = std::size_t(alignment);
   if (void* p = std::aligned_alloc(step, (bytes + step - 1) / step * step)) return p;
   throw std::bad_alloc();
 }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t, std::align_val_t) noexcept {
+  std::free(p);
+}
 
 namespace {
 
