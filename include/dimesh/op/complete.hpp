@@ -73,7 +73,8 @@ template <class X>
   requires(!is_poison<X> && !is_probe<X>)
 inline constexpr bool holds_no_addends<X> = spec_of<X>::table.mask(use::partial) == 0;
 
-/// Addends and nothing else, by type: then no kind is looked for that it has not, and nothing copied.
+/// Addends and nothing else, by type: then no kind is looked for that it has not, and nothing is
+/// copied.
 template <class X> inline constexpr bool holds_addends_alone = false;
 template <class X>
   requires(!is_poison<X> && !is_probe<X>)
