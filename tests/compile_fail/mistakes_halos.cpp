@@ -36,6 +36,7 @@ auto f() { return dm::halo_exchange<dm::halo<hidden, 0, 1>>(x); }
 // mistake: halo__too_wide
 // A halo wider on one side than a layout can note: said once, where it is named.
 // expect: halo: the width is a number from 0 to max_halo; choose one
+// lines: 11
 #ifdef COMPILE_FAIL
 auto f() { return dm::halo_exchange<dm::halo<hidden, 1, 200>>(x); }
 #else

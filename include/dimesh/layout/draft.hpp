@@ -29,6 +29,12 @@ template <class D, index_t Before, index_t After, bool Fit>
 struct bare_dim<halo<D, Before, After, Fit>> : bare_dim<D> {
   static constexpr halo_widths halo = Fit ? halo_widths(Before, After) : halo_widths();
 };
+template <class H> inline constexpr bool is_dim_with_halo = false;
+template <class D, index_t Before, index_t After, bool Fit>
+inline constexpr bool is_dim_with_halo<halo<D, Before, After, Fit>> = Dim<D>;
+/// (Widths that are none have been refused where the type was named.)
+template <class H> inline constexpr bool is_no_halo = false;
+template <class D> inline constexpr bool is_no_halo<halo<D, 0, 0, true>> = true;
 
 // ---- rules as values ----------------------------------------------------------------------------
 

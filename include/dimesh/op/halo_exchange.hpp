@@ -237,23 +237,6 @@ template <class... H> struct halo_exchange_rule : keeps_dims {
     return halo_rule_of(x[0], dims_in<named>, widths);
   }
 };
-template <class H> inline constexpr bool is_dim_with_halo = false;
-template <class D, index_t Before, index_t After, bool Fit>
-inline constexpr bool is_dim_with_halo<halo<D, Before, After, Fit>> = Dim<D>;
-/// (Widths that are none have been refused where the type was named.)
-template <class H> inline constexpr bool is_no_halo = false;
-template <class D> inline constexpr bool is_no_halo<halo<D, 0, 0, true>> = true;
-
-template <class Fault> constexpr void assert_halo_exchange() {
-  static_assert(ok<only<Fault, dim_not_in_tensor>>,
-                "halo_exchange: the tensor lacks the dim; name one of its dims");
-  static_assert(ok<only<Fault, dim_repeated>>,
-                "halo_exchange: a dim is named twice; name it once, with a wider halo if that is "
-                "meant");
-  static_assert(ok<only<Fault, dim_has_halo>>,
-                "halo_exchange: the blocks carry a halo along this dim already; exchange once, as "
-                "wide as needed");
-}
 template <class... H, class X> constexpr auto exchange_halos(const X& x, boundary ends) {
   using rule = halo_exchange_rule<H...>;
   if constexpr (!ok<fault_of<rule, X>> || is_poison<X> || !(bare_dim<H>::halo.any() && ...)) {
@@ -282,17 +265,34 @@ template <index_t W, Dim... D, Operand X>
 constexpr auto halo_exchange(const X& x, boundary ends = boundary::zero) {
   constexpr bool fits = W >= 1 && W <= max_halo;
   static_assert(fits, "halo_exchange: a halo is 1 to max_halo elements wide; give such a width");
-  detail::assert_halo_exchange<detail::fault_of<detail::halo_exchange_rule<D...>, X>>();
+  using fault = detail::fault_of<detail::halo_exchange_rule<D...>, X>;
+  static_assert(ok<only<fault, dim_not_in_tensor>>,
+                "halo_exchange: the tensor lacks the dim; name one of its dims");
+  static_assert(ok<only<fault, dim_repeated>>,
+                "halo_exchange: a dim is named twice; name it once, with a wider halo if that is "
+                "meant");
+  static_assert(ok<only<fault, dim_has_halo>>,
+                "halo_exchange: the blocks carry a halo along this dim already; exchange once, as "
+                "wide as needed");
   return detail::exchange_halos<halo<D, fits ? W : 0>...>(x, ends);
 }
 /// The same with widths of its own for each dim: H is halo<D, before, after>, or halo<D, W>. Local
 /// shapes: [.., n, ..] -> [.., before + n + after, ..]. A side of width 0 sends and keeps nothing.
+// (Its assertions stand here, too: of a function that both call, the message would be longer.)
 template <class... H, Operand X>
   requires(sizeof...(H) > 0 && (detail::is_dim_with_halo<H> && ...))
 constexpr auto halo_exchange(const X& x, boundary ends = boundary::zero) {
   constexpr bool all_fit = !(detail::is_no_halo<H> || ...);
   static_assert(all_fit, "halo_exchange: a halo is 1 to max_halo elements wide; give such a width");
-  detail::assert_halo_exchange<detail::fault_of<detail::halo_exchange_rule<H...>, X>>();
+  using fault = detail::fault_of<detail::halo_exchange_rule<H...>, X>;
+  static_assert(ok<only<fault, dim_not_in_tensor>>,
+                "halo_exchange: the tensor lacks the dim; name one of its dims");
+  static_assert(ok<only<fault, dim_repeated>>,
+                "halo_exchange: a dim is named twice; name it once, with a wider halo if that is "
+                "meant");
+  static_assert(ok<only<fault, dim_has_halo>>,
+                "halo_exchange: the blocks carry a halo along this dim already; exchange once, as "
+                "wide as needed");
   return detail::exchange_halos<H...>(x, ends);
 }
 

@@ -45,6 +45,12 @@ using seen_of =
       .raise();
 }
 
+/// Of what carries no halos at all: one mistake, however many neighbours are looked at.
+template <class... D> constexpr void refuse_bare_blocks(list<D...>) {
+  static_assert(ok<dim_has_no_halo<D...>>,
+                "at: the tensor carries no halos, so no neighbours; exchange them first, with a "
+                "width and dims: halo_exchange<1, row, col>(x)");
+}
 /// How far neighbours are apart in memory: the strides of a stored block, the last of them 1.
 template <class V> struct distances {
   index_t stride[V::rank + 1] = {};

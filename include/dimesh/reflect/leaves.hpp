@@ -51,6 +51,9 @@ template <class S> constexpr auto find_walk_fault() {
 template <class S> struct walk_fault : decltype(find_walk_fault<typename unmodified<S>::type>()) {};
 template <class Fault> inline constexpr bool names_pointer = false;
 template <class T> inline constexpr bool names_pointer<member_not_walked<T*>> = true;
+template <class Fault>
+using not_walked =
+    std::conditional_t<names_pointer<Fault>, no_fault, only<Fault, member_not_walked>>;
 /// Says so, once for each such struct or type.
 template <class Fault> struct walk_says {
   static_assert(ok<only<Fault, member_not_described>>,
@@ -59,7 +62,7 @@ template <class Fault> struct walk_says {
   static_assert(!names_pointer<Fault>,
                 "for_each_tensor: a pointer is no tensor, and no struct of them; pass what it "
                 "points to, and let members be values");
-  static_assert(ok<only<Fault, member_not_walked>> || names_pointer<Fault>,
+  static_assert(ok<not_walked<Fault>>,
                 "for_each_tensor: a member is neither a tensor, a number, an array or tuple, nor a "
                 "described struct; describe it by BOOST_HANA_DEFINE_STRUCT");
 };

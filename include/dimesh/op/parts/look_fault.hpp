@@ -19,12 +19,6 @@ template <class V, class D> struct at_fault {
   using type = typename decltype(find<(d >= 0)>())::type;
 };
 
-/// Of what carries no halos at all: one mistake, however many neighbours are looked at.
-template <class... D> constexpr void refuse_bare_blocks(list<D...>) {
-  static_assert(ok<dim_has_no_halo<D...>>,
-                "at: the tensor carries no halos, so no neighbours; exchange them first, with a "
-                "width and dims: halo_exchange<1, row, col>(x)");
-}
 /// The first thing that is wrong with looking along D...
 template <class V, class... D> struct look_fault {
   using type = no_fault;
