@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// least: -O1
 #include "dimesh/local/contract.hpp"
 
 #include "support/shuffled.hpp"

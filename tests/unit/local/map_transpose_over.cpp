@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// least: -O1
 // options: -O2
 #include "dimesh/local/map_transpose_over.hpp"
 
