@@ -36,7 +36,7 @@ import run
 ROUNDS = 4
 MANY = 300  # cases that are compiled together: more take longer than two times as many starts
 FEW = 40  # cases that are not worth a division
-FEW_SHARING = 6  # nor three starts of the compiler
+FEW_SHARING = 15  # nor three starts of the compiler
 NAMES, SHARED = "names.hpp", "shared_names"
 KNOWN = run.HERE / "sharing.txt"
 MARK = "case_{}_"

@@ -4,7 +4,7 @@
 // dim of which each rank gave its own part as the extent is a number like any other.
 //
 //   h.add(number, "batch", 8);   h.add_all(of_an_operand);
-//   e.extents = h.sent;    differing(e.extents, theirs.extents)  -> {place, 8, 6}
+//   e.extents = h.sent;    differing(e.extents, theirs.extents)  -> its place, or -1
 #pragma once
 
 #include <cstdint>

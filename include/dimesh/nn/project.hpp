@@ -95,11 +95,7 @@ constexpr decltype(auto) brought_beside(const model<C, M>&, const X& x) {
   if constexpr (is_poison<X>) {
     return poison{};
   } else {
-    using L = layout_over<C, united<typename spec_of<X>::dims, list<D...>>>;
-    if constexpr (has_layout<L, X>)
-      return (x);
-    else
-      return relayout<L>(x);
+    return brought<layout_over<C, united<typename spec_of<X>::dims, list<D...>>>>(x);
   }
 }
 /// beside_tensor(m, x, w).

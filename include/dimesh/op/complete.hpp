@@ -73,14 +73,6 @@ template <class X>
   requires(!is_poison<X> && !is_probe<X>)
 inline constexpr bool holds_no_addends<X> = spec_of<X>::table.mask(use::partial) == 0;
 
-/// Addends and nothing else, by type: then no kind is looked for that it has not, and nothing is
-/// copied.
-template <class X> inline constexpr bool holds_addends_alone = false;
-template <class X>
-  requires(!is_poison<X> && !is_probe<X>)
-inline constexpr bool holds_addends_alone<X> =
-    spec_of<X>::table.mask(use::partial_max) == 0 && spec_of<X>::table.mask(use::partial_min) == 0;
-
 /// Begins the call over all axes along which x is partial in the way Kind.
 template <use Kind, class X> constexpr auto start_kind(const X& x) {
   return all_reduced<complete_rule<Kind>, Kind>(starting<X>{x}, core_of(x).layout().mask(Kind));
@@ -130,8 +122,6 @@ template <Operand X> constexpr auto complete(const X& x) {
     return detail::start_completed(x);
   else if constexpr (!detail::may_be_partial<X>)
     return x;
-  else if constexpr (detail::holds_addends_alone<X>)
-    return detail::complete_kind<use::partial>(x);
   else
     return detail::complete_kinds<use::partial, use::partial_max, use::partial_min>(x);
 }
