@@ -19,7 +19,7 @@ refuses nothing, and what it accepts would be accepted alone, because
 - a name that is a global one of some header already would be hidden by the namespace, and is declared
   once more outside; `::name` is a name of the case's own namespace.
 
-  batch.py --compiler CXX --flags FILE --precompiled DIR [--note] FILE...
+  batch.py --compiler CXX --flags FILE --precompiled DIR [--half] [--note] FILE...
 """
 import argparse
 import collections
@@ -73,8 +73,9 @@ def body_of(file: pathlib.Path, text: str, sharing: bool) -> list[str]:
 class Batch:
     """Cases that are compiled together, by number."""
 
-    def __init__(self, cases: dict[int, run.Case], compiler: str, flags: list[str], precompiled: pathlib.Path):
-        self.cases = cases
+    def __init__(self, cases: dict[int, run.Case], compiler: str, flags: list[str], precompiled: pathlib.Path,
+                 half: bool):
+        self.cases, self.half = cases, half
         headers = dict.fromkeys(name for case in cases.values() for name in includes.includes_of(case.text))
         self.headers = sorted(headers, key=lambda name: name != includes.UMBRELLA)
         self.compiler, self.flags, self.precompiled = compiler, flags, precompiled
@@ -135,7 +136,7 @@ class Batch:
                 and own}
 
     def twins(self) -> list[int]:
-        left = list(self.cases)
+        left = [n for n, case in self.cases.items() if not self.half or run.of_compiler(case, self.compiler)]
         for _ in range(ROUNDS):
             lines = self.compile(left, False) if left else []
             if not lines:
@@ -297,6 +298,7 @@ def main() -> int:
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--flags", type=pathlib.Path, required=True)
     parser.add_argument("--precompiled", type=pathlib.Path, required=True)
+    parser.add_argument("--half", action="store_true", help="half of the twins, as run.py has it")
     parser.add_argument("--note", action="store_true", help="add to sharing.txt who shares templates with others")
     parser.add_argument("files", nargs="+", type=pathlib.Path)
     arguments = parser.parse_args()
@@ -307,7 +309,7 @@ def main() -> int:
     passed = {case.source: {} for case in cases.values()}
     shares, twins, mistakes = set(), 0, 0
     for group in groups_of(cases, compiler):
-        batch = Batch(group, compiler, flags, precompiled)
+        batch = Batch(group, compiler, flags, precompiled, arguments.half)
         for n in batch.twins():
             passed[group[n].source][f"twin {group[n].name}"] = ""
             twins += 1

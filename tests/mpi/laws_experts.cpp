@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
 // checks: 3357 6714 10071
+// compiler: clang
 // Under every layout that their rules allow: tokens into slots and back, who goes where; tensors
 // that annotations move; extents that are compared. Values, transposes, bytes as foreseen.
 #include <doctest/doctest.h>

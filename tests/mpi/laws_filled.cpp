@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
 // checks: 1043 2086 3129
+// compiler: clang
 // Slots of experts that hold no token are not multiplied: the products of those that do, under
 // every layout, with their transposes and bytes; what lies behind them is not read, though it were
 // no number; a layer's results and gradients are those of all slots.

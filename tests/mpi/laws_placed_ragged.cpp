@@ -5,6 +5,7 @@
 // so that each operation is compiled once.
 // ranks: 1 2 4
 // checks: 4568 6108 7942
+// compiler: clang
 #include <doctest/doctest.h>
 
 #include <cmath>

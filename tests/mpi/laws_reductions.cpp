@@ -4,6 +4,7 @@
 // same bits on every run.
 // ranks: 1 2 4
 // checks: 3384 6726 10068
+// compiler: clang
 // labels: sanitize_all device
 #include "dimesh/op/reductions.hpp"
 #include "dimesh/op/value.hpp"

@@ -3,6 +3,7 @@
 // that their rules allow; their transposes and costs; and what only the run refuses.
 // ranks: 1 2 4
 // checks: 1043 2018 2993
+// compiler: clang
 // labels: local sanitize_all device
 #include "dimesh/op/sort.hpp"
 

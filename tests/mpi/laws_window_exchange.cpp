@@ -4,6 +4,7 @@
 // and costs; and which elements travel, counted one by one.
 // ranks: 1 2 3 4
 // checks: 1201 2380 2380 3558
+// compiler: clang
 // labels: local device
 #include "dimesh/op/convolution_exchange.hpp"
 

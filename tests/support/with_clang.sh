@@ -3,7 +3,7 @@
 # A CXX_COMPILER_LAUNCHER: compiles with clang what the command after it would with g++.
 #
 #   with_clang.sh CLANG --precompile COMMAND...    the source's headers, into a precompiled header
-#   with_clang.sh CLANG PRECOMPILED COMMAND...     a source that has those before it
+#   with_clang.sh CLANG PRECOMPILED COMMAND...     a source that has those before it, not optimised as they are not
 #   with_clang.sh CLANG --nothing COMMAND...       a source that has all it needs
 set -euo pipefail
 clang=$1
@@ -22,5 +22,5 @@ options+=(-Wno-pass-failed -Wno-unused-result -Wno-deprecated-declarations)
 case $precompiled in
   --precompile) exec "$clang" -x c++-header -fpch-instantiate-templates "${options[@]}" ;;
   --nothing) exec "$clang" "${options[@]}" ;;
-  *) exec "$clang" -include-pch "$precompiled" "${options[@]}" ;;
+  *) exec "$clang" -include-pch "$precompiled" "${options[@]}" -O0 ;;
 esac
