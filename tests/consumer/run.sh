@@ -91,7 +91,7 @@ case $kind in
     exit 0
     ;;
   find_package | add_subdirectory)
-    configure "$kind" -DMPI_CXX_COMPILER="$mpicxx" -DKokkos_DIR="$(cache Kokkos_DIR)"
+    configure "$kind" -DMPI_CXX_COMPILER="$mpicxx" -DKokkos_DIR="$(cache Kokkos_DIR)" -DCMAKE_CXX_FLAGS_RELEASE=-O0
     cmake --build "$work/$kind"
     ;;
   pkg_config)
