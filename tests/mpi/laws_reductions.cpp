@@ -3,7 +3,7 @@
 // under every layout that their rules allow; their transposes and costs; and that they have the
 // same bits on every run.
 // ranks: 1 2 4
-// checks: 3384 6726 10068
+// checks: 3442 6784 10126
 // compiler: clang
 // labels: sanitize_all device
 #include "dimesh/op/reductions.hpp"
@@ -15,6 +15,7 @@
 
 #include "dimesh/grad/value_and_grad.hpp"
 #include "dimesh/interop/from_array.hpp"
+#include "dimesh/op/complex.hpp"
 #include "dimesh/op/gather.hpp"
 #include "dimesh/op/piecewise.hpp"
 #include "dimesh/op/scan.hpp"
@@ -168,6 +169,35 @@ TEST_CASE("products over ranks: what they move, and gradients of gradients") {
     };
     const operation_report r = run_adjoint(slope, 0, 1e-4, {a}, v);
     CHECK(std::abs(r.tangent - r.cotangent) <= 1e-5 * std::max(1.0, std::abs(r.tangent)));
+  });
+}
+
+TEST_CASE("products of complex numbers: their gradients, and gradients of these") {
+  for_all_cases<line, unevenly, p, q>({{5, 3}, {2, 4}}, [](auto v, const array& like) {
+    const array f = reals(like.dims, like.size, 3), b = reals(like.dims, like.size, 4);
+    const auto x = scattered<decltype(v)>(v.grid(), f), y = scattered<decltype(v)>(v.grid(), b);
+    const auto product = [](const auto& u, const auto& w) {
+      const auto z = dm::prod_all_reduce<p>(dm::as_complex(u, w));
+      return dm::real(z) * 2 + dm::imag(z);
+    };
+    array want = fold({"q"}, f, 0, [](double, double) { return 0; });
+    for (index_t j = 0; j < f.size[1]; ++j) {
+      std::complex<double> z = 1;
+      for (index_t k = 0; k < f.size[0]; ++k) {
+        const auto at = static_cast<std::size_t>(k * f.size[1] + j);
+        z *= std::complex<double>(f.values[at], b.values[at]);
+      }
+      want.values[static_cast<std::size_t>(j)] = 2 * z.real() + z.imag();
+    }
+    CHECK(agrees(product(x, y), want, 1e-13));
+    check_operation(product, smooth, {f, b}, x, y);
+    const auto slope = [](const auto& u, const auto& w) {
+      const auto loss = [](const auto& z) { return dm::sum(dm::real(dm::prod_all_reduce<p>(z))); };
+      const auto by = dm::complete(dm::value_and_grad(loss, dm::as_complex(u, w))().gradient);
+      return dm::real(by * by) * 2 + dm::imag(by);
+    };
+    const operation_report r = run_adjoint(slope, 0, 1e-4, {f, b}, x, y);
+    CHECK(std::abs(r.tangent - r.cotangent) <= 1e-6 * std::max(1.0, std::abs(r.tangent)));
   });
 }
 

@@ -3,7 +3,7 @@
 // split: against whole arrays under every layout that their rules allow; their transposes and
 // costs.
 // ranks: 1 2 4
-// checks: 2836 4400 5964
+// checks: 3364 4928 6492
 // labels: sanitize_all device
 #include "dimesh/op/scan.hpp"
 
@@ -218,6 +218,46 @@ TEST_CASE("recurrences: h = a h + b, and their gradients by both") {
   });
 }
 
+/// What state-space models turn by: h = a h + b of complex numbers.
+TEST_CASE("products and recurrences of complex numbers: values, and gradients, which conjugate") {
+  using number = std::complex<double>;
+  for_all_cases<line, unevenly, p, q>({{5, 3}, {2, 4}, {0, 2}}, [](auto v, const array& like) {
+    const array f = reals(like.dims, like.size, 3), b = reals(like.dims, like.size, 4);
+    const auto x = scattered<decltype(v)>(v.grid(), f), y = scattered<decltype(v)>(v.grid(), b);
+    const auto of_both = [](const auto& z) { return dm::real(z) * 2 + dm::imag(z); };
+    const auto at = [&](index_t k, index_t j) {
+      const auto i = static_cast<std::size_t>(k * f.size[1] + j);
+      return number(f.values[i], b.values[i]);
+    };
+    for (const dm::scan_options o : all_options) {
+      const auto products = [=](const auto& u, const auto& w) {
+        return of_both(dm::cumprod_exscan<p>(dm::as_complex(u, w), o));
+      };
+      const auto states = [=](const auto& u, const auto& w) {
+        return of_both(
+            dm::linear_recurrence_exscan<p>(dm::as_complex(u, w), dm::as_complex(w, u), o));
+      };
+      array product = f, state = f;
+      for (index_t j = 0; j < f.size[1]; ++j) {
+        number c = 1, h = 0;
+        for (index_t i = 0; i < f.size[0]; ++i) {
+          const index_t k = o.reverse ? f.size[0] - 1 - i : i;
+          const number z = at(k, j), before = c, last = h;
+          c *= z, h = z * h + number(z.imag(), z.real());
+          const number one = o.exclusive ? before : c, other = o.exclusive ? last : h;
+          const auto place = static_cast<std::size_t>(k * f.size[1] + j);
+          product.values[place] = 2 * one.real() + one.imag();
+          state.values[place] = 2 * other.real() + other.imag();
+        }
+      }
+      CHECK(agrees(products(x, y), product, 1e-13));
+      CHECK(agrees(states(x, y), state, 1e-13));
+      check_operation(products, precision{1e-5, 1e-6}, {f, b}, x, y);
+      check_operation(states, precision{1e-5, 1e-6}, {f, b}, x, y);
+    }
+  });
+}
+
 struct once : dm::axis<1> {};
 struct outer_axis : dm::axis<> {};
 struct inner_axis : dm::axis<> {};
@@ -253,6 +293,9 @@ TEST_CASE("elements of other types: truths are counted, bfloat16 is joined in fl
     CHECK(agrees(dm::cast<double>(stored), scanned(a, a, "p", 0, plus, {})));
     const auto whole = dm::cummax_exscan<p>(dm::cast<int>(v), {.reverse = true});
     CHECK(agrees(whole, scanned(a, a, "p", -HUGE_VAL, greater, {.reverse = true})));
+    const array b = map([](const auto& w) { return w[0] > 0 ? 1.0 : w[0] < 0 ? -1.0 : 0; }, {a});
+    const auto few = dm::cast<std::int8_t>(scattered<decltype(v)>(v.grid(), b));
+    CHECK(agrees(dm::linear_recurrence_exscan<p>(few, few), scanned(b, b, "p", 0, affine, {})));
     const auto turned = [](const auto& x) {
       return dm::real(dm::cumsum_exscan<p>(dm::cast<Kokkos::complex<double>>(x)));
     };

@@ -102,7 +102,8 @@ template <class T> void numbers(const dm::grid<pod>& g) {
   (void)dm::one_hot<pixel, T>(at, pixel{6});
   (void)dm::bincount<place, pixel>(at, pixel{6});
   (void)dm::any<pixel>(x > x);
-  (void)dm::cast<std::int8_t>(dm::cast<dm::half>(dm::cast<dm::bfloat16>(x)));
+  const auto short_ones = dm::cast<std::int8_t>(dm::cast<dm::half>(dm::cast<dm::bfloat16>(x)));
+  (void)dm::linear_recurrence_exscan<pixel>(short_ones, short_ones);
 }
 
 template <class T> void windows(const dm::grid<pod>& g) {

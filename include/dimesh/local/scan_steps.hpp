@@ -148,7 +148,7 @@ template <class T> struct recurrence_step {
   static constexpr bool affine = true, gives_carry = true;
 
   KOKKOS_FORCEINLINE_FUNCTION T first() const { return T(0); }
-  KOKKOS_FORCEINLINE_FUNCTION T next(T h, T a, T b) const { return a * h + b; }
+  KOKKOS_FORCEINLINE_FUNCTION T next(T h, T a, T b) const { return static_cast<T>(a * h + b); }
   KOKKOS_FORCEINLINE_FUNCTION T slope(T a, T) const { return a; }
 };
 

@@ -81,7 +81,7 @@ template <class Step, class T> struct join_totals {
       const auto slope = detail::scaled<T>::product(a.slope, a.scale, b.slope, b.scale);
       return {slope.x, detail::affine_at(b, a.value), slope.scale};
     } else if constexpr (Step::affine) {
-      return {a.slope * b.slope, b.slope * a.value + b.value};
+      return {static_cast<T>(a.slope * b.slope), static_cast<T>(b.slope * a.value + b.value)};
     } else {
       return step.join(a, b);
     }

@@ -75,17 +75,25 @@ template <class T> struct prod_op {
       collective::all_reduce_elements(x[0].grid->along(over), collective::wire_of<T>, to, to,
                                       y[0].elements(), collective::reduction::product);
   }
+  static constexpr bool takes_complex = true;
   static constexpr bool needs(int k, unsigned) { return k == 0; }
   constexpr void transpose(const auto& to) const {
     if (!to.wants(0)) return;
     using scan = fold_scan_op<local::times, T>;
-    const tensor_core& x = to.x(0);
+    const tensor_core& x = as_factor<T>(to, to.x(0));
     const auto product_of = [&](bool reverse) {
       return to.made(x.facts, scan({}, {.exclusive = true, .reverse = reverse}, d, call), x);
     };
     const tensor_core bar = completed_bar<T>(to, moment_place(x, to.y()), addends, to.ybar);
-    to.pass(0, to.template made<7u>(x.facts->dual, map_op<times_two_function, T, T, T, T>{{}, call},
-                                    bar, product_of(false), product_of(true)));
+    const tensor_core before = product_of(false), behind = product_of(true);
+    if constexpr (is_complex<T>) {  // factor by factor: these say their own cotangents
+      using product = map_op<multiply_function, T, T, T>;
+      const tensor_core others = to.template made<3u>(x.facts, product{{}, call}, before, behind);
+      to.pass(0, to.template made<3u>(x.facts->dual, product{{}, call}, bar, others));
+    } else {
+      using product = map_op<times_two_function, T, T, T, T>;
+      to.pass(0, to.template made<7u>(x.facts->dual, product{{}, call}, bar, before, behind));
+    }
   }
 };
 

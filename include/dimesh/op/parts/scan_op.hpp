@@ -13,6 +13,7 @@
 #include "dimesh/op/map.hpp"
 #include "dimesh/op/parts/apply_rule.hpp"
 #include "dimesh/op/parts/arithmetic_functions.hpp"
+#include "dimesh/op/parts/complex_parts.hpp"
 
 namespace dimesh {
 
@@ -106,10 +107,19 @@ template <class Step, class T> struct scan_op {
   }
 };
 
+/// An operand, as the transpose of a product with it reads it: conjugated where it is complex.
+template <class T> constexpr decltype(auto) as_factor(const auto& to, const tensor_core& x) {
+  if constexpr (is_complex<T>)
+    return to.made(x.facts, conj_op<T>{}, x);
+  else
+    return (x);
+}
+
 /// The elements of x joined one after another.
 template <class Join, class T> struct fold_scan_op : scan_op<local::fold_step<Join, T>, T> {
   using base = scan_op<local::fold_step<Join, T>, T>;
-  static constexpr bool takes_complex = std::is_same_v<Join, local::plus>;
+  static constexpr bool takes_complex =
+      std::is_same_v<Join, local::plus> || std::is_same_v<Join, local::times>;
 
   constexpr fold_scan_op(const Join& by, const scan_options& o, int dim, std::string_view name)
       : base{{by, o.exclusive}, dim, o.reverse, name} {}
@@ -124,10 +134,11 @@ template <class Join, class T> struct fold_scan_op : scan_op<local::fold_step<Jo
       using earlier = typename local::joined_before<Join, T>::type;
       const earlier how = local::joined_before<Join, T>::of(by);
       const fold_scan_op<earlier, T> before(how, {true, this->reverse}, this->d, this->call);
+      const tensor_core& x = as_factor<T>(to, to.x(0));
       to.give(0,
               scan_op<local::fold_pulled_step<earlier, T>, T>{
                   {how, exclusive}, this->d, !this->reverse, this->call},
-              to.ybar, to.x(0), to.made(to.x(0).facts, before, to.x(0)));
+              to.ybar, x, to.made(x.facts, before, x));
     }
   }
 };
@@ -135,6 +146,7 @@ template <class Join, class T> struct fold_scan_op : scan_op<local::fold_step<Jo
 /// h = a h + b along dim d.
 template <class T> struct recurrence_op : scan_op<local::recurrence_step<T>, T> {
   using base = scan_op<local::recurrence_step<T>, T>;
+  static constexpr bool takes_complex = true;
 
   constexpr recurrence_op(const scan_options& o, int dim, std::string_view name)
       : base{{o.exclusive}, dim, o.reverse, name} {}
@@ -146,10 +158,12 @@ template <class T> struct recurrence_op : scan_op<local::recurrence_step<T>, T> 
     const bool exclusive = this->step.exclusive;
     const scan_op<local::recurrence_pulled_step<T>, T> back{
         {exclusive}, this->d, !this->reverse, this->call};
-    if (!to.wants(0)) return to.give(1, back, to.ybar, to.x(0));
-    const tensor_core bar = to.made(to.x(1).facts->dual, back, to.ybar, to.x(0));
-    const tensor_core before = to.made(
-        to.x(1).facts, recurrence_op({true, this->reverse}, this->d, this->call), to.x(0), to.x(1));
+    const tensor_core& a = as_factor<T>(to, to.x(0));
+    if (!to.wants(0)) return to.give(1, back, to.ybar, a);
+    const tensor_core bar = to.made(to.x(1).facts->dual, back, to.ybar, a);
+    const tensor_core& b = as_factor<T>(to, to.x(1));
+    const tensor_core before =
+        to.made(b.facts, recurrence_op({true, this->reverse}, this->d, this->call), a, b);
     to.pass(0, to.template made<3u>(to.x(0).facts->dual, product{{}, this->call}, bar, before));
     to.pass(1, bar);
   }
