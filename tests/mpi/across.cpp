@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
-// checks: 560 2050 4480
+// checks: 1350 5179 11507
 // relayout between two meshes of the same ranks: from every layout of one to every layout of the
 // other, values, bytes and gradients; communicators that number the ranks differently.
 #include "dimesh/op/relayout_across.hpp"
@@ -11,6 +11,7 @@
 #include "dimesh/grad/cost.hpp"
 #include "dimesh/grad/jvp.hpp"
 #include "dimesh/grad/vjp.hpp"
+#include "dimesh/op/cuts.hpp"
 #include "dimesh/op/is_legal.hpp"
 #include "support/adjoint.hpp"
 #include "support/host.hpp"
@@ -132,6 +133,110 @@ TEST_CASE("there, something local, and back: the gradient, and none of it sent t
         array eight = a;
         for (double& value : eight.values) value *= 8;
         CHECK(agrees(dimesh::complete(second.gradient), eight));
+      });
+    });
+  });
+}
+
+/// n elements in a block for each rank; of even numbers the first is empty, of others the last.
+template <class D> dimesh::cuts<D> cut_up(index_t n) {
+  std::vector<double> weight;
+  for (int i = 0; i < world(); ++i)
+    weight.push_back(world() == 1 ? 1 : n % 2 == 0 ? i : world() - 1 - i);
+  return dimesh::cuts_by_speed<D>(n, weight);
+}
+
+TEST_CASE("ragged blocks on either mesh, or on both: values, bytes, and the way back") {
+  [[maybe_unused]] constexpr layout_choice raggedly{.ragged = true, .stride = 4, .first = 1};
+  [[maybe_unused]] constexpr layout_choice some_raggedly{.ragged = true, .stride = 3, .first = 2};
+  for_each_grid<plane>([](const grid<plane>& h) {
+    const auto check = [&](auto from) {
+      using X = dimesh::tensor<double, typename decltype(from)::type, p, q>;
+      INFO("from ", std::string(dimesh::detail::spelled<typename X::layout_type>()));
+      for (const extents& n : {extents{7, 4}, extents{2, 5}, extents{0, 3}}) {
+        const array a = numbers({"p", "q"}, n, 1);
+        const auto uncut = scattered<X>(h, a, cut_up<p>(n[0]), cut_up<q>(n[1]));
+        // Cuts stay with what was made with them; what was not gets them by with_cuts.
+        const auto x =
+            dimesh::with_cuts(dimesh::with_cuts(uncut, cut_up<p>(n[0])), cut_up<q>(n[1]));
+        for_each_other(n[0] == 7 ? 1 : 0, [&](const grid<other>& g) {
+          const auto to = [&](auto t) {
+            using L = typename decltype(t)::type;
+            INFO("to ", std::string(dimesh::detail::spelled<L>()));
+            const auto f = [&](const auto& z) { return dimesh::relayout<L>(z, g); };
+            const auto y = f(x);
+            CHECK(agrees(y, a));
+            CHECK(agrees(dimesh::relayout<typename X::layout_type>(y, h), a));
+            const operation_report r = run_adjoint(f, n[1] % 2 == 0 ? ~0u : 0, 1, {a}, x);
+            CHECK(std::abs(r.tangent - r.cotangent) <= 1e-12 * std::max(1.0, std::abs(r.tangent)));
+            if (n[0] == 7) return;  // shapes know no other numbering of the ranks
+            CHECK(costs_as_foreseen(f, x));
+            CHECK(r.forward == "");
+            CHECK(r.backward == "");
+          };
+          for_each_layout<other, dimesh::detail::list<p, q>, some_raggedly>(to);
+          for_each_layout<other, dimesh::detail::list<p, q>, few>(to);
+        });
+      }
+    };
+    for_each_layout<plane, dimesh::detail::list<p, q>, raggedly>(check);
+    for_each_layout<plane, dimesh::detail::list<p, q>, few>(check);
+  });
+}
+
+TEST_CASE("ragged blocks on the other mesh, and nothing that says where they are cut") {
+  const grid<plane> h(test_support::x{1}, test_support::y{world()});
+  const grid<other> g(u{world()}, v{1});
+  const dimesh::tensor<double, layout<plane>, p> x(h, p{7});
+  using L = layout<other, split<dimesh::ragged<p>, u>>;
+  std::string text;
+  try {
+    (void)dimesh::relayout<L>(x, g);
+  } catch (const dimesh::error& e) {
+    text = e.what();
+  }
+  CHECK(text.find("nothing says where they are cut") != std::string::npos);
+  const auto few_cuts = dimesh::with_cuts(x, dimesh::cuts<p>{3, 4});
+  if (world() <= 2) return;
+  text.clear();
+  try {
+    (void)dimesh::relayout<L>(few_cuts, g);
+  } catch (const dimesh::error& e) {
+    text = e.what();
+  }
+  CHECK(text.find("its cuts are for 2 blocks of 7;") != std::string::npos);
+}
+
+TEST_CASE("a move that begins gives what the call gives, at its cost; two at once; gradients") {
+  for_each_case<plane, every_third, p, q>({{4, 6}, {5, 3}, {0, 2}}, [](auto x, const array& a) {
+    using X = decltype(x);
+    for_each_other(1, [&](const grid<other>& g) {
+      for_each_layout<other, dimesh::detail::list<p, q>, every_third>([&](auto t) {
+        using L = typename decltype(t)::type;
+        INFO("to ", std::string(dimesh::detail::spelled<L>()));
+        const auto seen_in = [](const auto& f) {
+          census::reset();
+          f();
+          return census::snapshot();
+        };
+        const auto blocking = seen_in([&] { (void)dimesh::relayout<L>(x, g); });
+        const auto started = seen_in([&] {
+          auto coming = dimesh::start_relayout<L>(x, g);
+          CHECK(agrees(dimesh::await(std::move(coming)), a));
+        });
+        CHECK(started == blocking);
+        auto there = dimesh::start_relayout<L>(x, g);
+        auto twice = dimesh::start_relayout<L>(x + x, g);  // of what is gone by now
+        const auto sum = dimesh::await(std::move(twice)) - dimesh::await(std::move(there));
+        CHECK(agrees(sum, a));
+        (void)dimesh::start_relayout<L>(x, g).ready();  // dropped
+        auto back = dimesh::start_relayout<typename X::layout_type>(sum, x);  // to where x lives
+        CHECK(agrees(dimesh::await(std::move(back)), a));
+        const auto f = [&](const auto& z) {
+          return dimesh::await(dimesh::start_relayout<L>(z * 3, g));
+        };
+        const operation_report r = run_adjoint(f, 0, 1, {a}, x);
+        CHECK(std::abs(r.tangent - r.cotangent) <= 1e-12 * std::max(1.0, std::abs(r.tangent)));
       });
     });
   });

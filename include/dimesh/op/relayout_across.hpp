@@ -16,8 +16,9 @@
 #include "dimesh/create.hpp"
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/op/exchange.hpp"
-#include "dimesh/op/parts/across.hpp"
 #include "dimesh/op/parts/far_grid.hpp"
+#include "dimesh/op/parts/move_across.hpp"
+#include "dimesh/op/parts/start.hpp"
 
 namespace dimesh {
 
@@ -45,12 +46,15 @@ template <class T> struct across_back_op;
 /// partial axes is held whole by every rank, to be counted once.
 template <class T> struct across_op {
   static constexpr std::string_view call = "relayout";
+  static constexpr event_kind kind = event_kind::all_to_all;
   static constexpr bool takes_complex = true;
   far_grid to_where;
+  cut_list cuts;  // of ragged dims, which keep theirs
 
   constexpr void land(tensor_core& y) const {
     to_where.take(y);
     y.once = y.facts->partial;
+    y.cuts = cuts;
   }
   void fill(results y, operands x) const {
     const auto& p = across_plan::of(x[0], y[0], false);
@@ -60,6 +64,13 @@ template <class T> struct across_op {
     move_across<false, T>(p, x[0].grid->along(across_axes(x[0])), p.had, x[0].data<const T>(),
                           p.wanted, static_cast<T*>(to.data()));
     if (here != there) copy_between(y[0].memory.data(), there, to.data(), here, y[0].bytes());
+  }
+  /// To memory of another kind it is made at once: what has come is then copied.
+  void start(results y, operands x, flight& f) const {
+    if (x[0].facts->space != y[0].facts->space) return fill(y, x);
+    const auto& p = across_plan::of(x[0], y[0], false);
+    move_across<false, T>(p, x[0].grid->along(across_axes(x[0])), p.had, x[0].data<const T>(),
+                          p.wanted, y[0].data<T>(), &f);
   }
   constexpr void cost(tally& t, results y, operands x) const {
     count_across(t, x[0], across_between(x[0], y[0]), false);
@@ -71,10 +82,10 @@ template <class T> struct across_op {
     const bool adds = talking(ybar.facts->partial & ~ybar.once, ybar.sizes()) != 0;
     const bool copies = talking(x.facts->dual->partial, x.sizes()) != 0;
     if (!adds && (!copies || across_between(x, y).is_local_back()))
-      return to.give(0, across_op{far_grid::of(x)}, ybar);
+      return to.give(0, across_op{far_grid::of(x), x.cuts}, ybar);
     tensor_core settled(ybar);
     settle(settled, settled.once);
-    to.give(0, across_back_op<T>{far_grid::of(x)}, settled);
+    to.give(0, across_back_op<T>{far_grid::of(x), x.cuts}, settled);
   }
 };
 
@@ -84,10 +95,12 @@ template <class T> struct across_back_op {
   static constexpr std::string_view call = "relayout";
   static constexpr bool takes_complex = true;
   far_grid to_where;
+  cut_list cuts;
 
   constexpr void land(tensor_core& y) const {
     to_where.take(y);
     y.once = 0;
+    y.cuts = cuts;
   }
   void fill(results y, operands x) const {
     const auto& p = across_plan::of(y[0], x[0], true);
@@ -108,7 +121,7 @@ template <class T> struct across_back_op {
   }
   static constexpr bool needs(int, unsigned) { return false; }
   constexpr void transpose(const auto& to) const {
-    to.give(0, across_op<T>{far_grid::of(to.x(0))}, to.ybar);
+    to.give(0, across_op<T>{far_grid::of(to.x(0)), to.x(0).cuts}, to.ybar);
   }
 };
 
@@ -138,11 +151,8 @@ template <class L> struct across_rule : keeps_dims {
     if (made != 0) return blamed_place(fault_code::axis_not_partial, first_axis(made));
     if (const dim_facts* const d = haloed_dim(x[0]); d != nullptr)
       return blamed(fault_code::dim_has_halo, d);
-    for (int d = 0; d < out.size; ++d) {
+    for (int d = 0; d < out.size; ++d)
       if (o.layout.halo[d].any()) return blamed(fault_code::dim_has_halo, out[d]);
-      if (x[0].layout.ragged[d] || o.layout.ragged[d])
-        return blamed(fault_code::dim_split_differently, out[d]);
-    }
     return o;
   }
 };
@@ -182,7 +192,7 @@ DIMESH_OUTLINE inline bool stays(const tensor_core& x, const far_grid& to, const
   if (x.memory.lent_to_write()) return false;
   placement there = placement_of(x);
   there.sizes = to.grid->sizes();
-  there.coords = to.grid->coords();
+  there.coords = to.grid->coords();  // cuts stay
   const box a = placement_of(x).own(x.layout()), b = there.own(after);
   bool same = a.size() == b.size();
   for (int d = 0; same && d < a.rank; ++d)
@@ -204,15 +214,19 @@ template <class Where> constexpr far_grid landing_of(const Where& where, bool sh
 template <class L, class X, class Where>
 constexpr auto relayout_across(const X& x, const Where& where) {
   using T = value_of<X>;
-  const across_op<T> op{landing_of(where, core_of(x).is_shape)};
-  if constexpr (is_probe<X>) {
+  const across_op<T> op{landing_of(where, core_of(x).is_shape), core_of(x).cuts};
+  if constexpr (is_probe<X> && is_starting<X>) {
+    return arrived(starting{relayout_across<L>(x.of, where)});  // made at once
+  } else if constexpr (is_probe<X>) {
     using S = probe_spec<T, typename L::mesh, typename spec_of<X>::dims>;
     const tensor_facts* const facts[] = {
         &facts_under(spec_facts<S>, ruled<across_rule<L>>("relayout", x).layout)};
     return apply_on_cores(list<S>{}, facts, op, nullptr, x);
   } else {
     using S = under<spec_of<X>, typename canonical_over<L, typename spec_of<X>::dims>::type>;
-    if constexpr (is_tracked<X> || is_shaped<X>) {
+    if constexpr (is_starting<X>) {  // what one rank shares, another one may have to send
+      return start_as<S>(op, x);
+    } else if constexpr (is_tracked<X> || is_shaped<X>) {
       return apply_as<S>(op, x);
     } else {
       const bool same = core_of(x).facts->space == spec_facts<S>.space &&
@@ -227,13 +241,15 @@ constexpr auto relayout_across(const X& x, const Where& where) {
 /// x under layout L on another grid over the same ranks, in any order; L and the grid are of one
 /// mesh, which may be that of x. A tensor stands for the grid on which it lives. Of a shape: on a
 /// grid of such sizes, its ranks in the same order.
+/// Ragged dims keep the cuts of x on either grid; those that are ragged there only take them from
+/// with_cuts.
 /// Shapes of tensors stay. Communicates: one all-to-all over all ranks, where any rank lacks
 /// anything; received bytes a rank: the elements of its new block that it lacks. Of copies, the
 /// receivers ask one after another in turn. A block that stays as it is shares the memory of x.
 /// The meshes may name different spaces: what has moved is then copied to that of the result (where
 /// no rank lacks anything, to_space is the way).
-/// Throws dimesh::error, on every rank, where the grids are not over the same ranks, or a run-time
-/// extent cannot be cut evenly.
+/// Throws dimesh::error, on every rank, where the grids are not over the same ranks, a run-time
+/// extent cannot be cut evenly, or nothing fits that says where a ragged dim is cut.
 template <Layout L, Operand X, class Where>
 constexpr auto relayout(const X& x, const Where& where) {
   using rule = detail::across_rule<L>;
@@ -259,9 +275,6 @@ constexpr auto relayout(const X& x, const Where& where) {
                 "that splits or replicates there");
   static_assert(ok<only<fault, dim_has_halo>>,
                 "relayout: blocks with halos stay where they are; relayout before halo_exchange");
-  static_assert(ok<only<fault, dim_split_differently>>,
-                "relayout: blocks whose lengths only the run knows stay on their mesh; relayout "
-                "them to split<dim> or split<uneven<dim>> there first, without cuts on the other");
   static_assert(ok<only<place, meshes_differ>>,
                 "relayout: the layout is for one mesh, and the grid is of another; name a layout "
                 "of the grid's mesh, or the other grid");

@@ -24,6 +24,7 @@
 #include "dimesh/op/place.hpp"
 #include "dimesh/op/reduce_scatter.hpp"
 #include "dimesh/op/relayout.hpp"
+#include "dimesh/op/relayout_across.hpp"
 #include "dimesh/op/send.hpp"
 #include "dimesh/op/shift.hpp"
 #include "dimesh/op/whole.hpp"
@@ -82,6 +83,12 @@ template <class L, class X> constexpr auto start_exchange(const X& x) {
 /// Begins the last step of relayout<L>(x); the steps before it (cuts, sums) are made at once.
 template <class L, class X> constexpr auto start_relayout(const X& x) {
   return relayout<L>(detail::to_start(x));
+}
+/// Begins relayout<L>(x, where), to another grid; of a probe, and to memory of another kind, it is
+/// made at once.
+template <class L, class X, class Where>
+constexpr auto start_relayout(const X& x, const Where& where) {
+  return relayout<L>(detail::to_start(x), where);
 }
 /// Begins halo_exchange<W, D...>(x, ends). Along several dims the messages of a dim follow those of
 /// the dim before it, at ready() and await.

@@ -6,7 +6,7 @@
 //
 //   const across two(placement_of(x), x.layout(), placement_of(y), y.layout());
 //   two.each_sent(0, [](index_t to, const box& b) { ... })   // what rank 0 sends
-//   move_across<false>(across_plan::of(x, y, false), ...)    // worked out once
+//   across_plan::of(x, y, false)     // worked out once; moved by op/parts/move_across.hpp
 #pragma once
 
 #include <map>
@@ -99,7 +99,7 @@ struct across {
 
  private:
   static constexpr box box_of(const placement& p, const table& t, index_t r) {
-    return box_at(t, p.rank, p.extent, p.sizes, peer(r, all(t), p.sizes, nullptr).coords);
+    return box_at(t, p.rank, p.extent, p.sizes, peer(r, all(t), p.sizes, nullptr).coords, p.cuts);
   }
   constexpr index_t digits(index_t r, unsigned axes) const {
     const peer at(r, all(from), old_place.sizes, nullptr);
@@ -180,7 +180,9 @@ struct across_side {
   std::vector<int> peers;
   std::vector<box> part;
   std::vector<collective::run> runs;  // by rank
+  std::vector<int> units, first;  // the same as MPI counts, where it does
   index_t packed = 0;  // elements of the buffer, 0 if there is none
+  index_t elements = 0;  // that go to others, or come from them
 
   void add(index_t r, const box& b) {
     peers.push_back(static_cast<int>(r));
@@ -194,6 +196,13 @@ struct across_side {
       runs[static_cast<std::size_t>(peers[i])] = {may_stay ? offset_in(whole, part[i]) : packed,
                                                   count};
       if (!may_stay) packed += count;
+      elements += count;
+    }
+  }
+  void count(int of_one) {
+    for (const collective::run& r : runs) {
+      units.push_back(static_cast<int>(r.count * of_one));
+      first.push_back(static_cast<int>(r.at * of_one));
     }
   }
 };
@@ -207,6 +216,7 @@ constexpr across across_between(const tensor_core& x, const tensor_core& y) {
 /// All of that for this rank. Back: parts of the new block go to the old one, to be added.
 struct across_plan : move_plan {
   bool moves = false;  // on some rank
+  collective::wire wire;
   index_t most = 0;
   across_side had, wanted;
   box kept;
@@ -214,6 +224,7 @@ struct across_plan : move_plan {
   across_plan(const tensor_core& x, const tensor_core& y, const plan_hints& with);
   /// Of x on the first grid and y on the second. Throws where one of them is gone.
   static const across_plan& of(const tensor_core& x, const tensor_core& y, bool back);
+  bool fits() const { return most <= wire.most_per_call(); }
 };
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline across_plan::across_plan(const tensor_core& x, const tensor_core& y,
@@ -222,6 +233,7 @@ DIMESH_OUTLINE inline across_plan::across_plan(const tensor_core& x, const tenso
   const across two = across_between(x, y);
   const index_t me = x.grid->everyone().rank();
   moves = !two.is_local();
+  wire = {x.facts->kind, x.facts->element};
   most = two.most();
   had.whole = two.had(me);
   wanted.whole = two.wanted(me);
@@ -231,6 +243,9 @@ DIMESH_OUTLINE inline across_plan::across_plan(const tensor_core& x, const tenso
   two.each_received(me, [this](index_t r, const box& b) { wanted.add(r, b); });
   had.lay_out(two.ranks, !back);
   wanted.lay_out(two.ranks, true);
+  if (!fits()) return;
+  had.count(wire.units());
+  wanted.count(wire.units());
 }
 DIMESH_OUTLINE inline const across_plan& across_plan::of(const tensor_core& x, const tensor_core& y,
                                                          bool back) {
@@ -239,49 +254,5 @@ DIMESH_OUTLINE inline const across_plan& across_plan::of(const tensor_core& x, c
   return plan_of<across_plan>(x, y, {back, there});
 }
 #endif
-
-/// Moves x, this rank's block on one side, to y, that on the other; or adds to what y holds.
-template <bool Add, class T>
-void move_across(const across_plan& p, const communicator& c, const across_side& from, const T* x,
-                 const across_side& to, T* y) {
-  const strides old_stride(from.whole), new_stride(to.whole);
-  if (p.kept.size() > 0 && x != y) {
-    const T* kept = x + offset_in(from.whole, p.kept);
-    T* place = y + offset_in(to.whole, p.kept);
-    if constexpr (Add)
-      local::add_box(p.kept.rank, p.kept.length, kept, old_stride.data(), place, new_stride.data());
-    else
-      local::copy_box(p.kept.rank, p.kept.length, kept, old_stride.data(), place,
-                      new_stride.data());
-  }
-  if (!p.moves) return;
-  storage out, in;
-  const T* sent = x;
-  T* received = y;
-  if (from.packed > 0) {
-    out = storage::acquire(static_cast<std::size_t>(from.packed) * sizeof(T));
-    T* packed = static_cast<T*>(out.data());
-    sent = packed;
-    for (const box& b : from.part) {
-      local::pack(b.rank, b.length, x + offset_in(from.whole, b), old_stride.data(), packed);
-      packed += b.size();
-    }
-  }
-  if (to.packed > 0) {
-    in = storage::acquire(static_cast<std::size_t>(to.packed) * sizeof(T));
-    received = static_cast<T*>(in.data());
-  }
-  collective::all_to_all_v(c, sent, from.runs.data(), received, to.runs.data(), p.most);
-  if (to.packed == 0) return;
-  const T* part = received;
-  for (const box& b : to.part) {
-    T* at = y + offset_in(to.whole, b);
-    if constexpr (Add)
-      local::unpack_add(b.rank, b.length, part, at, new_stride.data());
-    else
-      local::unpack(b.rank, b.length, part, at, new_stride.data());
-    part += b.size();
-  }
-}
 
 }  // namespace dimesh::detail

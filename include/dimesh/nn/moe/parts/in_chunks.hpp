@@ -112,13 +112,12 @@ inline void require_expert_chunks(index_t experts, index_t owners, index_t chunk
         .raise();
 }
 
-/// A move of x to layout L that has begun, if it can: to another mesh it is made at once.
+/// A move of x to layout L that has begun; L may be of the mesh of y.
 template <class L, class X, class Y> constexpr auto start_beside(const X& x, const Y& y) {
   if constexpr (std::is_same_v<typename spec_of<X>::mesh, typename L::mesh>)
     return start_relayout<L>(x);
   else
-    return dimesh::detail::arrived(
-        dimesh::detail::to_start(relayout<layout_over<L, typename spec_of<X>::dims>>(x, y)));
+    return start_relayout<layout_over<L, typename spec_of<X>::dims>>(x, y);
 }
 
 template <class E, class M, class P, class X, class N>
