@@ -14,6 +14,7 @@
 
 #include "dimesh/op/cast.hpp"
 #include "dimesh/op/complete.hpp"
+#include "dimesh/op/complex.hpp"
 #include "dimesh/op/extreme_all_reduce.hpp"
 #include "dimesh/op/functions.hpp"
 #include "dimesh/op/parts/reduction_ops.hpp"
@@ -130,6 +131,12 @@ template <class X> constexpr auto root_of(std::string_view call, const X& x) {
     return map_called<join_kind::nonlinear>(call, root_function{}, x);
 }
 
+/// x + iy of elements T.
+template <class T, class X> constexpr auto complex_sum(const X& x, const X& y) {
+  return by_elements<T, embed_op<T, part::real>>(x) +
+         by_elements<T, embed_op<T, part::imaginary>>(y);
+}
+
 template <class Fault> constexpr void assert_statistics() {
   static_assert(ok<only<Fault, dim_not_in_tensor>>,
                 "prod, prod_all_reduce, var, stddev, l1_norm, l2_norm, max_norm, compensated_sum: "
@@ -196,8 +203,8 @@ template <Dim... D, Operand X> constexpr auto prod_all_reduce(const X& x) {
 }
 
 /// The sum over D... with the digits that plain sums lose (Neumaier 1974): error eps |sum| +
-/// O(n eps^2) sum of |x|. Shapes, layout and gradient as of sum: local, each block's sum is one
-/// addend.
+/// O(n eps^2) sum of |x|; of complex elements in both parts. Shapes, layout and gradient as of sum:
+/// local, each block's sum is one addend.
 template <Dim... D, Operand X> constexpr auto compensated_sum(const X& x) {
   using fault = detail::statistics_fault<true, X, D...>;
   detail::assert_statistics<fault>();
@@ -209,6 +216,9 @@ template <Dim... D, Operand X> constexpr auto compensated_sum(const X& x) {
       using rule = detail::reduce_rule<use::partial, true, E...>;
       if constexpr (std::is_floating_point_v<T>)
         return detail::apply_rule<rule, T>(detail::compensated_sum_op<T>{}, x);
+      else if constexpr (is_complex<T>)
+        return detail::complex_sum<T>(dimesh::compensated_sum<E...>(dimesh::real(x)),
+                                      dimesh::compensated_sum<E...>(dimesh::imag(x)));
       else  // in float, or without loss
         return dimesh::sum<E...>(x);
     }(typename detail::dims_or_all<X, detail::list<D...>>::type{});
