@@ -3,7 +3,7 @@
 // every layout, with strides, dilations, paddings, blocks shorter than halos, or empty; gradients
 // and costs; and which elements travel, counted one by one.
 // ranks: 1 2 3 4
-// checks: 1201 2380 2380 3558
+// checks: 1294 2531 2531 3767
 // compiler: clang
 // labels: local device
 #include "dimesh/op/convolution_exchange.hpp"
@@ -126,6 +126,48 @@ TEST_CASE("volumes whose dims stay, split in two of them") {
                                      {"wide", "broad", "wide", 1, 1, 0, 4},
                                      {"deep", "thick", "deep", 1, 3, 1, 5}})));
     check_exchange(f, {}, {a, b}, v, w);
+  });
+}
+
+TEST_CASE("transposes over two dims and three: groups, even filters, dilation, any padding") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    for_each_layout<plane, dd::list<rows, columns>, some_unevenly>([&](auto t) {
+      using L = typename decltype(t)::type;
+      INFO("layout ", std::string(dd::spelled<L>()));
+      {
+        const array a = numbers({"s", "rows", "r", "columns"}, {2, 4, 3, 3}, 1);
+        const array b = numbers({"s", "r", "q", "tall", "broad"}, {2, 3, 2, 4, 2}, 2);
+        const auto v = scattered<dm::tensor<double, L, s, rows, r, columns>>(g, a);
+        const auto w = scattered<dm::tensor<double, L, s, r, q, tall, broad>>(g, b);
+        const auto f = [](const auto& y, const auto& k) {
+          return dm::transposed_convolution_exchange<s, high, q, wide>(
+              y, k, dm::window<rows, tall, high>{.stride = 2, .around = {1, 2}, .extent = 7},
+              dm::window<columns, broad, wide>{.dilation = 3, .around = {2, 1}, .extent = 3});
+        };
+        CHECK(agrees(f(v, w), transposed_over({"s", "high", "q", "wide"}, {2, 7, 2, 3}, a, b,
+                                              {{"high", "tall", "rows", 2, 1, 1, 4},
+                                               {"wide", "broad", "columns", 1, 3, 2, 3}})));
+        check_exchange(f, {}, {a, b}, v, w);
+      }
+      {  // a filter for each channel
+        const array a = numbers({"rows", "r", "columns", "layers"}, {3, 2, 4, 2}, 1);
+        const array b = numbers({"r", "tall", "broad", "thick"}, {2, 2, 3, 4}, 2);
+        const auto v = scattered<dm::tensor<double, L, rows, r, columns, layers>>(g, a);
+        const auto w = scattered<dm::tensor<double, L, r, tall, broad, thick>>(g, b);
+        const auto f = [](const auto& y, const auto& k) {
+          return dm::transposed_convolution_exchange<high, wide, r, deep>(
+              y, k,
+              dm::window<rows, tall, high>{.stride = 2, .around = dm::padding::same, .extent = 6},
+              dm::window<columns, broad, wide>{.dilation = 2, .around = dm::padding::same},
+              dm::window<layers, thick, deep>{.stride = 3, .around = {1, 0}});
+        };
+        CHECK(agrees(f(v, w), transposed_over({"high", "wide", "r", "deep"}, {6, 4, 2, 6}, a, b,
+                                              {{"high", "tall", "rows", 2, 1, 0, 3},
+                                               {"wide", "broad", "columns", 1, 2, 2, 4},
+                                               {"deep", "thick", "layers", 3, 1, 1, 2}})));
+        check_exchange(f, {}, {a, b}, v, w);
+      }
+    });
   });
 }
 

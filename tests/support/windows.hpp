@@ -111,4 +111,31 @@ inline array transposed_whole(const array& y, const array& w, const window_case&
   });
 }
 
+/// The same over several windows, whatever other dims there are: each product of an element and a
+/// tap is added where it belongs. Shapes: y, w -> the dims named, so long.
+inline array transposed_over(const names& out, const extents& size, const array& y, const array& w,
+                             const std::vector<seen>& v) {
+  const array all = union_of({y, w});
+  array x{out, size, {}};
+  x.values.assign(static_cast<std::size_t>(x.count()), 0);
+  for_each_index(all.size, [&](const extents& at) {
+    const auto along = [&](const std::string& dim) {
+      return at[static_cast<std::size_t>(all.place(dim))];
+    };
+    index_t place = 0;
+    for (std::size_t d = 0; d < out.size(); ++d) {
+      const auto s =
+          std::find_if(v.begin(), v.end(), [&](const seen& o) { return o.from == out[d]; });
+      const index_t i = s == v.end()
+                            ? along(out[d])
+                            : s->stride * along(s->to) + s->dilation * along(s->tap) - s->before;
+      if (i < 0 || i >= size[d]) return;
+      place = place * size[d] + i;
+    }
+    x.values[static_cast<std::size_t>(place)] +=
+        value_at(y, all.dims, at) * value_at(w, all.dims, at);
+  });
+  return x;
+}
+
 }  // namespace test_support
