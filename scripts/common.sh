@@ -12,7 +12,7 @@ packages_demo=(libcli11-dev nlohmann-json3-dev dataset-fashion-mnist bible-kjv b
 packages_test=(ccache pkg-config doctest-dev libbenchmark-dev libmpich-dev mpich clang-19
   libclang-rt-19-dev clang-format-19 python3
   python3-numpy)
-packages_bench=(libbenchmark-dev)
+packages_bench=(libbenchmark-dev libfftw3-mpi-dev)
 
 # Installs the Debian packages of the list that are missing; without root, says how and gives up.
 install_missing() {
