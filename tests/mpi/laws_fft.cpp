@@ -4,7 +4,7 @@
 // layouts come out.
 // alone: it alone links FFTW
 // ranks: 1 2 4
-// checks: 5142 8042 10942
+// checks: 5708 8608 11508
 // labels: sanitize_all
 #include "dimesh/op/fft.hpp"
 
@@ -433,6 +433,89 @@ TEST_CASE("float, complex numbers of Kokkos, and plans that are kept" * needs_ff
   CHECK(plans == 2);
   for (int i = 0; i < 3; ++i) (void)dm::fft<down, across>(x);
   CHECK(dm::local::fft_plan_count<float>() == plans);
+}
+
+/// The same numbers as a block whose lines all lie together.
+template <class T> std::vector<std::complex<T>> numbers_of(index_t n) {
+  std::vector<std::complex<T>> v;
+  for (index_t i = 0; i < n; ++i)
+    v.emplace_back(static_cast<T>(std::sin(double(i * 7919 % 1009))),
+                   static_cast<T>(std::cos(double(i * 104729 % 1013))));
+  return v;
+}
+/// Of a block [a, b, c] the dims of a mask, all at once by FFTW, and one after another in panels;
+/// there and in place. Turned: the result is [c, b, a].
+template <class T>
+void check_dims(index_t a, index_t b, index_t c, unsigned along, bool forward, bool turned) {
+  const index_t n[] = {a, b, c}, from[] = {b * c, c, 1}, back[] = {1, a, b * a};
+  dm::local::fft_loops l;
+  for (int d = 0; d < 3; ++d) {
+    const index_t to = turned ? back[d] : from[d];
+    if (along >> d & 1u)
+      l.along(n[d], from[d], to);
+    else
+      l.over(n[d], from[d], to);
+  }
+  auto x = numbers_of<T>(a * b * c);
+  const auto kept = x;
+  std::vector<std::complex<T>> want(x.size()), got(x.size());
+  dm::local::fft(l, forward, x.data(), want.data());
+  dm::local::fft_dims<T>(l, forward, T(0.25), x.data(), got.data());
+  CHECK(x == kept);
+  double apart = 0, most = 0;
+  const auto compare = [&](const std::vector<std::complex<T>>& y) {
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      apart = std::max(apart, static_cast<double>(std::abs(y[i] - want[i] * T(0.25))));
+      most = std::max(most, static_cast<double>(std::abs(want[i])));
+    }
+    CHECK(apart <= (sizeof(T) == 8 ? 1e-14 : 1e-6) * most);
+  };
+  compare(got);
+  if (turned) return;
+  dm::local::fft_dims<T>(l, forward, T(0.25), x.data(), x.data());
+  compare(x);
+}
+
+TEST_CASE("columns that lie far apart, some at a time in a buffer: what FFTW makes of them" *
+          needs_fftw) {
+  const index_t blocks[][3] = {{1, 64, 64},  {3, 40, 51},  {16, 16, 24}, {64, 5, 33},
+                               {2, 600, 64}, {17, 33, 17}, {1, 1, 2100}, {300, 1, 128}};
+  for (const auto& n : blocks)
+    for (const unsigned along : {1u, 2u, 4u, 3u, 5u, 6u, 7u})
+      for (const bool turned : {false, true}) {
+        check_dims<double>(n[0], n[1], n[2], along, along % 2 == 0, turned);
+        check_dims<float>(n[0], n[1], n[2], along, along % 2 == 1, turned);
+      }
+}
+
+TEST_CASE("transforms of larger blocks, there and back; what nobody else holds stays in place" *
+          needs_fftw) {
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const dm::grid<pod> g(rows{ranks}, cols{1});
+  using slab = dm::tensor<double, dm::layout<pod, dm::split<dm::uneven<p>, rows>>, p, q, r>;
+  const auto u = dm::generate<slab>(
+      g, [](auto i, auto j, auto k) { return std::sin(double(i * 31 + j * 17 + k * k)); }, p{40},
+      q{36}, r{30});
+  const auto v = dm::to_rank(u);
+  const auto same = [&](const auto& w) {
+    const auto back = dm::to_rank(w);
+    double apart = 0;
+    for (std::size_t i = 0; i < back.size(); ++i) apart = std::max(apart, abs(back[i] - v[i]));
+    CHECK(apart < 1e-13);
+  };
+  const auto f = dm::fft_all_to_all<p, q, r>(u);
+  same(dm::real(dm::ifft_all_to_all<p, q, r>(f)));
+  same(dm::real(dm::ifft_all_to_all<r, p, q>(f)));
+  const auto half_of_it = dm::rfft_all_to_all<r, h, p, q>(u);
+  same(dm::irfft_all_to_all<h, r, p, q>(half_of_it, r{30}));
+  same(dm::irfft_all_to_all<h, r, p, q>(half_of_it, r{30}));  // the operand is as it was
+  same(dm::real(dm::ifft_exchange<p>(dm::fft_exchange<p>(u))));
+  // The operand's own memory is not written, whoever holds it.
+  const auto z = dm::as_complex(u);
+  const auto before = dm::to_rank(z);
+  (void)dm::fft_all_to_all<q, r>(z);
+  CHECK(dm::to_rank(z) == before);
 }
 
 #ifdef FFTW_FORWARD

@@ -165,8 +165,9 @@ template <class T> class fft_plans {
     static fft_plans plans;
     return plans;
   }
-  std::shared_ptr<plan> find(const fft_loops& l, fft_kind kind, void* x, void* y) {
-    const bool aligned = library::misaligned(x) == 0 && library::misaligned(y) == 0;
+  /// May: they are aligned wherever the plan is to run, if they are here.
+  std::shared_ptr<plan> find(const fft_loops& l, fft_kind kind, void* x, void* y, bool may = true) {
+    const bool aligned = may && library::misaligned(x) == 0 && library::misaligned(y) == 0;
     const fft_form wanted(l, kind, x == y, aligned);
     const std::lock_guard alone(mutex_);
     if (const auto known = known_.find(wanted); known != known_.end()) return known->second;

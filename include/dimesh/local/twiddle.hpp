@@ -23,21 +23,27 @@ struct twiddle_lines {
   index_t outer, rows, columns, inner, first_row, first_column, n;
 };
 
-/// exp(-+ 2 pi i m / n) for 0 <= m < n, from two tables of about the root of n elements: error of
-/// two roundings. One has a power of two of elements, so that no m is divided.
+/// exp(-2 pi i m / n) for 0 <= m < n, from two tables of about the root of n elements: error of two
+/// roundings. One has a power of two of elements, so that no m is divided.
 class roots_of_unity {
  public:
-  roots_of_unity(index_t n, bool forward) {
+  explicit roots_of_unity(index_t n) : n_(n) {
     while (index_t{1} << 2 * bits_ < n) ++bits_;
     const index_t step = index_t{1} << bits_;
     const auto root = [=](index_t m) {
       const index_t turned = 2 * m > n ? m - n : m;  // small angles are rounded less
-      const double turn = (forward ? -2 : 2) * std::numbers::pi * static_cast<double>(turned) /
-                          static_cast<double>(n);
+      const double turn =
+          -2 * std::numbers::pi * static_cast<double>(turned) / static_cast<double>(n);
       return std::complex<double>(std::cos(turn), std::sin(turn));
     };
     for (index_t m = 0; m < step; ++m) fine_.push_back(root(m));
     for (index_t m = 0; m < n; m += step) coarse_.push_back(root(m));
+  }
+  /// Those of n elements, kept until this thread asks for others.
+  static const roots_of_unity& of(index_t n) {
+    static thread_local roots_of_unity kept(n);
+    if (kept.n_ != n) kept = roots_of_unity(n);
+    return kept;
   }
   std::complex<double> operator()(index_t m) const {
     const auto at = static_cast<std::size_t>(m);
@@ -49,6 +55,7 @@ class roots_of_unity {
   }
 
  private:
+  index_t n_;
   int bits_ = 0;
   std::vector<std::complex<double>> fine_, coarse_;
 };
@@ -57,11 +64,13 @@ class roots_of_unity {
 template <class T>
 void twiddle(const twiddle_lines& l, bool forward, const std::complex<T>* x, std::complex<T>* y) {
   const dimesh::detail::writes_memory kernel;
-  const roots_of_unity root(l.n, forward);
+  const roots_of_unity& root = roots_of_unity::of(l.n);
+  const double way = forward ? 1 : -1;
   for (index_t o = 0; o < l.outer; ++o)
     for (index_t r = l.first_row; r < l.first_row + l.rows; ++r)
       for (index_t c = l.first_column; c < l.first_column + l.columns; ++c) {
-        const std::complex<T> by(root(r * c));
+        const std::complex<double> w = root(r * c);
+        const std::complex<T> by(static_cast<T>(w.real()), static_cast<T>(way * w.imag()));
         for (index_t i = 0; i < l.inner; ++i, ++x, ++y) *y = roots_of_unity::product(*x, by);
       }
 }

@@ -38,6 +38,13 @@ constexpr auto fft_along(std::string_view call, const X& x, unsigned along, bool
                          double scale) {
   return apply_rule<like_rule, value_of<X>>(fft_op<value_of<X>>{along, forward, scale, call}, x);
 }
+/// The same of a tensor that nobody needs any more.
+template <class X>
+constexpr auto fft_onto(std::string_view call, X& gone, unsigned along, bool forward,
+                        double scale) {
+  using T = value_of<X>;
+  return apply_rule_onto<like_rule, T>(fft_op<T>{along, forward, scale, call}, gone);
+}
 /// Complex numbers, whatever they were.
 template <class X> constexpr auto as_numbers(const X& x) {
   if constexpr (has_complex_elements<X>)
@@ -62,14 +69,14 @@ template <class Full, class Half, class X> constexpr index_t half_extent(index_t
   else
     return n / 2 + 1;
 }
-template <class Rule, class D, class H, class... More, class X>
-constexpr auto to_half(std::string_view call, const X& x) {
+template <class Rule, class D, class H, class X>
+constexpr auto to_half(std::string_view call, const X& x, unsigned more) {
   using T = value_of<X>;
   const index_t n = x.template extent<D>();
   if (!has_assumed_extents(x)) require_half<D, H>(call, n, half_extent<D, H, X>(n));
   return apply_rule<Rule, complex_of<T>>(
-      to_half_op<T>({index_of<D, typename spec_of<X>::dims>, places_of<X, More...>,
-                     &facts_of_dim<D>, &facts_of_dim<H>, n, 1, 1, call}),
+      to_half_op<T>({index_of<D, typename spec_of<X>::dims>, more, &facts_of_dim<D>,
+                     &facts_of_dim<H>, n, 1, 1, call}),
       x);
 }
 /// How many elements D is to have.
@@ -83,12 +90,13 @@ constexpr index_t full_extent(std::string_view call, const X& x, const D& d) {
         .raise();
   return has_assumed_extents(x) ? n : require_half<D, H>(call, n, half);
 }
-template <class Rule, class H, class D, class... More, class X>
-constexpr auto from_half(std::string_view call, const X& x, index_t n, double scale) {
+template <class Rule, class H, class D, class X>
+constexpr auto from_half(std::string_view call, const X& x, unsigned more, index_t n,
+                         double scale) {
   using T = part_of<value_of<X>>;
   return apply_rule<Rule, T>(
-      from_half_op<T>({index_of<H, typename spec_of<X>::dims>, places_of<X, More...>,
-                       &facts_of_dim<D>, &facts_of_dim<H>, n, scale, 1, call}),
+      from_half_op<T>({index_of<H, typename spec_of<X>::dims>, more, &facts_of_dim<D>,
+                       &facts_of_dim<H>, n, scale, 1, call}),
       x);
 }
 
@@ -159,7 +167,7 @@ template <Dim D, Dim H, Dim... More, Operand X> constexpr auto rfft(const X& x) 
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else
-    return detail::to_half<rule, D, H, More...>("rfft", x);
+    return detail::to_half<rule, D, H>("rfft", x, detail::places_of<X, More...>);
 }
 /// The inverse: real numbers along D from H, the half of their transform, divided by the number of
 /// elements of the result along D, More.... [.., H, ..] -> real [.., D, ..], the same layout.
@@ -175,9 +183,9 @@ template <Dim H, Dim D, Dim... More, Operand X> constexpr auto irfft(const X& x,
     return poison{};
   } else {
     const index_t n = detail::full_extent<H, D>("irfft", x, d);
-    const double others =
-        detail::one_over_points(detail::core_of(x), detail::places_of<X, More...>);
-    return detail::from_half<rule, H, D, More...>("irfft", x, n, others / static_cast<double>(n));
+    constexpr unsigned more = detail::places_of<X, More...>;
+    const double others = detail::one_over_points(detail::core_of(x), more);
+    return detail::from_half<rule, H, D>("irfft", x, more, n, others / static_cast<double>(n));
   }
 }
 

@@ -16,135 +16,12 @@
 #pragma once
 
 #include "dimesh/op/fft.hpp"
+#include "dimesh/op/parts/fft_walk.hpp"
 #include "dimesh/op/refusals/misuse_of_fft_all_to_all.hpp"
-#include "dimesh/op/relayout.hpp"
 
 namespace dimesh {
 
 namespace detail {
-
-/// Which dim comes to be whole next, and the layout in which it is.
-struct fft_move {
-  int dim = -1;
-  bool possible = false;
-  table to;
-};
-
-/// How well dim e serves to be split in the place of another, 0: not at all. Done ones first, since
-/// the others must be whole yet; whole ones first, since blocks stay large; even ones first.
-constexpr int fft_target_rank(const tensor_facts& x, const table& now, unsigned left, unsigned done,
-                              int e, unsigned axes) {
-  if (now.ragged[e]) return 0;  // its cuts are for as many blocks as there are
-  const bool even = without_axes(now, axes).split_count(e) == 0;
-  index_t ranks = 1;
-  for (int a = 0; a < now.axes; ++a)
-    if (axes >> a & 1u)
-      ranks = ranks == dynamic || x.axis_sizes[a] == dynamic ? dynamic : ranks * x.axis_sizes[a];
-  const index_t n = x.dim[e]->extent;
-  const bool fits = n != dynamic && ranks != dynamic && n % ranks == 0;
-  const int kind = left >> e & 1u ? 0 : done >> e & 1u ? 2 : 1;
-  return 1 + (even ? 40 : 0) + 10 * kind + (fits ? 1 : 0);
-}
-/// The axes that split dim d split another instead.
-constexpr fft_move fft_move_from(const tensor_facts& x, const table& now, unsigned left,
-                                 unsigned done, int d) {
-  fft_move m;
-  m.dim = d;
-  int best = 0, to = -1;
-  for (int e = 0; e < x.rank; ++e) {
-    if (e == d) continue;
-    const int r = fft_target_rank(x, now, left, done, e, now.axes_of(d));
-    if (r > best) best = r, to = e;
-  }
-  m.to = now;
-  m.possible = to >= 0;
-  while (m.possible && m.to.split_count(d) > 0)
-    m.to = with_split(m.to, m.to.axis_at(d, 0), to, true);
-  if (m.possible) m.to.uneven[d] = m.to.ragged[d] = false, m.to = tidied(x, m.to);
-  return m;
-}
-/// Those of the dims in a mask that are whole.
-constexpr unsigned whole_dims(const table& t, unsigned dims) {
-  for (int a = 0; a < t.axes; ++a)
-    if (t.axis[a].what == use::split) dims &= ~(1u << static_cast<unsigned>(t.axis[a].dim));
-  return dims;
-}
-/// The next move, where none of the dims `left` is whole: of the last of them, or the first.
-template <bool Forward>
-constexpr fft_move next_fft_move(const tensor_facts& x, const table& now, unsigned left,
-                                 unsigned done) {
-  const int d = Forward ? static_cast<int>(std::bit_width(left)) - 1 : std::countr_zero(left);
-  return fft_move_from(x, now, left, done, d);
-}
-/// The layout after all of it; not possible where a dim has none beside it to be split instead.
-template <bool Forward>
-constexpr fft_move fft_moves(const tensor_facts& x, const table& from, unsigned left,
-                             unsigned done) {
-  fft_move m;
-  m.possible = true;
-  m.to = from;
-  for (;;) {
-    const unsigned now = whole_dims(m.to, left);
-    left &= ~now, done |= now;
-    if (left == 0) return m;
-    m = next_fft_move<Forward>(x, m.to, left, done);
-    if (!m.possible) return m;
-  }
-}
-
-/// The layout of a table over the dims of spec S; for probes, the table.
-template <class S, bool Forward, unsigned Left, unsigned Done> struct fft_moved_table {
-  static constexpr table result = next_fft_move<Forward>(spec_facts<S>, S::table, Left, Done).to;
-};
-template <class S, int D> struct fft_whole_table {
-  static constexpr table result = fft_move_from(spec_facts<S>, S::table, 0, 0, D).to;
-};
-template <class S, class Table>
-using fft_layout = layout_type<typename S::mesh, typename S::dims, Table>;
-
-/// Transforms along the dims of the mask Left, each when it is whole; `scale` at the end. Of
-/// probes the masks are known when the program runs.
-template <bool Forward, class X>
-X fft_walk_probe(std::string_view call, X x, unsigned left, unsigned done, double scale) {
-  for (;;) {
-    const unsigned now = whole_dims(core_of(x).layout(), left);
-    left &= ~now, done |= now;
-    if (now != 0) x = fft_along(call, x, now, Forward, left == 0 ? scale : 1);
-    if (left == 0) return x;
-    x = relaid_probe(x,
-                     next_fft_move<Forward>(*core_of(x).facts, core_of(x).layout(), left, done).to);
-  }
-}
-template <bool Forward, unsigned Left, unsigned Done, class X>
-constexpr auto fft_walk(std::string_view call, const X& x, double scale) {
-  if constexpr (is_probe<X>) {
-    return fft_walk_probe<Forward>(call, x, Left, Done, scale);
-  } else if constexpr (Left == 0) {
-    return x;
-  } else {
-    using S = spec_of<X>;
-    constexpr unsigned now = whole_dims(S::table, Left);
-    if constexpr (now != 0)
-      return fft_walk<Forward, (Left & ~now), (Done | now)>(
-          call, fft_along(call, x, now, Forward, Left == now ? scale : 1), scale);
-    else
-      return fft_walk<Forward, Left, Done>(
-          call, relayout<fft_layout<S, fft_moved_table<S, Forward, Left, Done>>>(x), scale);
-  }
-}
-/// Dim D whole, and what split it somewhere else.
-template <class D, class X> constexpr auto fft_made_whole(const X& x) {
-  using S = spec_of<X>;
-  constexpr int d = index_of<D, typename S::dims>;
-  if constexpr (is_probe<X>)
-    return core_of(x).layout().split_count(d) == 0
-               ? x
-               : relaid_probe(x, fft_move_from(*core_of(x).facts, core_of(x).layout(), 0, 0, d).to);
-  else if constexpr (S::table.split_count(d) == 0)
-    return x;
-  else
-    return relayout<fft_layout<S, fft_whole_table<S, d>>>(x);
-}
 
 /// Rule of transforms along D..., whole or split: the operand's layout, if all of it can be done.
 template <bool Forward, fft_takes What, class... D> struct fft_moves_rule : keeps_dims {
@@ -238,10 +115,8 @@ template <Dim D, Dim H, Dim... More, Operand X> constexpr auto rfft_all_to_all(c
     return poison{};
   } else {
     detail::check<rule>("rfft_all_to_all", x);
-    const auto half = detail::to_half<detail::half_rule<detail::fft_takes::real, D, H, true>, D, H>(
+    return detail::fft_walk_from_real<D, H, detail::places_of<X, More...>>(
         "rfft_all_to_all", detail::fft_made_whole<D>(x));
-    return detail::fft_walk<true, detail::places_of<X, More...>, detail::places_of<X, D>>(
-        "rfft_all_to_all", half, 1);
   }
 }
 /// irfft: along More... first, then real numbers along D from H; any dim may be split. D's extent
@@ -259,10 +134,7 @@ constexpr auto irfft_all_to_all(const X& x, D d = {}) {
     const index_t n = detail::full_extent<H, D>("irfft_all_to_all", x, d);
     constexpr unsigned more = detail::places_of<X, More...>;
     const double scale = detail::one_over_points(detail::core_of(x), more) / static_cast<double>(n);
-    const auto half =
-        detail::fft_made_whole<H>(detail::fft_walk<false, more, 0>("irfft_all_to_all", x, 1));
-    return detail::from_half<detail::half_rule<detail::fft_takes::complex, H, D, true>, H, D>(
-        "irfft_all_to_all", half, n, scale);
+    return detail::fft_walk_to_real<H, D, more, 0>("irfft_all_to_all", x, n, scale);
   }
 }
 

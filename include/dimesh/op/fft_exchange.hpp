@@ -42,17 +42,16 @@ constexpr auto six_steps(std::string_view call, const X& x) {
   parts.add(&facts_of_dim<fft_row>, rows);
   parts.add(&facts_of_dim<fft_column>, n / rows);
   all.add(&facts_of_dim<D>, n);
-  const auto cut = as_numbers(apply_rule<to_columns_rule<D>, value_of<X>>(
+  auto cut = as_numbers(apply_rule<to_columns_rule<D>, value_of<X>>(
       merged_exchange_op<value_of<X>>{d, 1, parts, call}, x));
   using T = value_of<std::remove_cvref_t<decltype(cut)>>;
-  const auto along_rows = fft_along(call, cut, 1u << d, Forward, 1);
-  const auto turned =
-      columns_whole<d>(apply_rule<like_rule, T>(twiddle_op<T>{d, Forward, call}, along_rows));
+  const auto turned = columns_whole<d>(
+      apply_rule_onto<like_rule, T>(twiddled_fft_op<T>{d, Forward, false, call}, cut));
   const double scale = Forward ? 1 : one_over_points(core, 1u << d);
-  const auto done = fft_along(call, turned, 2u << d, Forward, scale);
-  using dims = typename spec_of<std::remove_cvref_t<decltype(done)>>::dims;
-  return apply_rule<from_rows_rule<D>, T>(merged_exchange_op<T>{d, 2, all, call},
-                                          permuted<typename turned_dims<dims>::type>(done),
+  using dims = typename spec_of<std::remove_cvref_t<decltype(turned)>>::dims;
+  const auto done = apply_rule<permute_rule<typename turned_dims<dims>::type>, T>(
+      fft_op<T>{2u << d, Forward, scale, call}, turned);
+  return apply_rule<from_rows_rule<D>, T>(merged_exchange_op<T>{d, 2, all, call}, done,
                                           stop_gradient(x));
 }
 /// The transform along D, which is whole, or of which one rank has all.

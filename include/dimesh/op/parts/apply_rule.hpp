@@ -144,6 +144,24 @@ template <class Rule, class T, class Op, class... X>
   return apply_rule_in<Rule, T>(op, nullptr, x...);
 }
 
+/// The same of an operand that nobody needs any more: where the result is of its type, it is
+/// written where the operand lies if nobody else holds that memory. Tapes, shapes and probes: as
+/// ever.
+template <class Rule, class T, class Op, class X>
+constexpr auto apply_rule_onto(const Op& op, X& gone) {
+  using S = spec_by_rule<Rule, T, X>;
+  constexpr bool plain = !is_tracked<X> && !is_shaped<X> && !is_probe<X> && !is_starting<X>;
+  if constexpr (plain && std::is_same_v<S, spec_of<X>>) {
+    tensor_core& c = core_of(gone);
+    if (!c.is_shape && c.memory.alone() && !c.memory.lent_to_write()) {
+      const tensor_core* in[] = {&c};
+      bound<Op, 0, recorded_mask<Op, X>()>::run(op, c, nullptr, in, 1, &c.memory, nullptr);
+      return X(std::move(gone));
+    }
+  }
+  return apply_rule<Rule, T>(op, gone);
+}
+
 /// The same with more results, auxiliaries of the first one's transpose.
 template <class T, class Rule, class... More, class Op, class... X>
 constexpr auto apply_rules(const Op& op, const X&... x) {

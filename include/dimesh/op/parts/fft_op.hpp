@@ -13,7 +13,7 @@
 #include <bit>
 #include <cstring>
 
-#include "dimesh/local/fft.hpp"
+#include "dimesh/local/fft_dims.hpp"
 #include "dimesh/op/parts/complex_parts.hpp"
 #include "dimesh/op/parts/strided.hpp"
 
@@ -31,31 +31,58 @@ constexpr index_t fft_flops(const tensor_core& x, unsigned along) {
     if (along >> d & 1u) passes += fft_passes(x.local(d));
   return 5 * passes * x.elements();
 }
-/// Complex x to complex y along these dims.
-inline local::fft_loops fft_loops_of(const tensor_core& x, unsigned along) {
-  local::fft_loops l;
+/// The places that the dims of x at these places have in y, which may have them in another order.
+constexpr unsigned fft_places_in(const tensor_core& y, const tensor_core& x, unsigned along) {
+  if (y.facts == x.facts) return along;
+  unsigned there = 0;
   for (int d = 0; d < x.rank(); ++d)
+    if (along >> d & 1u) there |= 1u << y.facts->place_of(x.facts->dim[d]);
+  return there;
+}
+/// Complex x to complex y along these dims of x; y has the same dims. Lead: elements of the first
+/// one, if not all.
+inline local::fft_loops fft_loops_of(const tensor_core& x, const tensor_core& y, unsigned along,
+                                     index_t lead = -1) {
+  local::fft_loops l;
+  for (int d = 0; d < x.rank(); ++d) {
+    const index_t n = d == 0 && lead >= 0 ? lead : x.local(d);
+    const index_t to = y.stride(y.facts == x.facts ? d : y.facts->place_of(x.facts->dim[d]));
     if (along >> d & 1u)
-      l.along(x.local(d), x.stride(d), x.stride(d));
+      l.along(n, x.stride(d), to);
     else
-      l.over(x.local(d), x.stride(d), x.stride(d));
+      l.over(n, x.stride(d), to);
+  }
   return l;
 }
-/// One dim of x to one of y, whose other dims are the same; extents are those of `longer`.
+/// One dim of x to one of y, whose other dims are the same; extents are those of `longer`, of whose
+/// first dim `lead` elements.
 inline local::fft_loops half_loops_of(const tensor_core& x, const tensor_core& y,
-                                      const tensor_core& longer, int along) {
+                                      const tensor_core& longer, int along, index_t lead) {
   local::fft_loops l;
-  for (int d = 0; d < x.rank(); ++d)
+  for (int d = 0; d < x.rank(); ++d) {
+    const index_t n = d == 0 ? lead : longer.local(d);
     if (d == along)
-      l.along(longer.local(d), x.stride(d), y.stride(d));
+      l.along(n, x.stride(d), y.stride(d));
     else
-      l.over(x.local(d), x.stride(d), y.stride(d));
+      l.over(n, x.stride(d), y.stride(d));
+  }
   return l;
 }
-inline local::half_lines half_lines_of(const tensor_core& half, int d, index_t n) {
+inline local::half_lines half_lines_of(const tensor_core& half, int d, index_t n, index_t lead) {
   local::half_lines l{1, half.local(d), half.stride(d), n};
-  for (int i = 0; i < d; ++i) l.outer *= half.local(i);
+  for (int i = 0; i < d; ++i) l.outer *= i == 0 ? lead : half.local(i);
   return l;
+}
+
+/// Calls part(begin, end) for parts of a block along its first dim, in which what is done to their
+/// elements one after another finds them in the cache; all at once where that dim is transformed.
+template <class F>
+void fft_in_parts(const tensor_core& x, bool first_is_transformed, const F& part) {
+  constexpr index_t bytes = index_t{1} << 18, even = 4;  // even: vectors begin where they did
+  const index_t lead = x.local(0);
+  if (first_is_transformed || x.bytes() <= bytes) return part(index_t{0}, lead);
+  const index_t fit = bytes * lead / x.bytes() / even * even, each = fit > even ? fit : even;
+  for (index_t at = 0; at < lead; at += each) part(at, at + each < lead ? at + each : lead);
 }
 
 /// The elements of x, T, where vector instructions may take them: lent memory may begin anywhere,
@@ -68,7 +95,8 @@ template <class R, class T> const T* aligned(const tensor_core& x, storage& copi
   return static_cast<const T*>(copied.data());
 }
 
-/// Along the dims of a mask, elements T, complex; y = scale * sum of x exp(-+ ..).
+/// Along the dims of x in a mask, elements T, complex; y = scale * sum of x exp(-+ ..). The dims of
+/// y are those of x, in any order.
 template <class T> struct fft_op {
   static constexpr bool on_host = true;
   unsigned along;
@@ -82,10 +110,10 @@ template <class T> struct fft_op {
   void fill(results y, operands x) const {
     storage copied;
     if (x[0].elements() == 0) return;
+    const auto* const from = reinterpret_cast<const number*>(aligned<real, T>(x[0], copied));
     auto* const to = reinterpret_cast<number*>(y[0].data<T>());
-    local::fft<real>(fft_loops_of(x[0], along), forward,
-                     reinterpret_cast<const number*>(aligned<real, T>(x[0], copied)), to);
-    if (scale != 1) local::fft_scale<real>(y[0].elements(), static_cast<real>(scale), to);
+    local::fft_dims<real>(fft_loops_of(x[0], y[0], along), forward, static_cast<real>(scale), from,
+                          to);
   }
   constexpr void cost(tally& t, results y, operands x) const {
     const index_t scaled = scale != 1 ? 2 : 0;
@@ -94,7 +122,7 @@ template <class T> struct fft_op {
   }
   static constexpr bool needs(int, unsigned) { return false; }
   constexpr void transpose(const auto& to) const {
-    to.give(0, fft_op{along, !forward, scale, call}, to.ybar);
+    to.give(0, fft_op{fft_places_in(to.y(), to.x(0), along), !forward, scale, call}, to.ybar);
   }
 };
 
@@ -114,6 +142,12 @@ template <class T> struct half_transform {
   }
   constexpr index_t flops(const tensor_core& full_block, const tensor_core& half_block) const {
     return 5 * fft_passes(n) * full_block.elements() / 2 + fft_flops(half_block, more);
+  }
+  /// Is the first dim one of those that are transformed?
+  bool takes_first() const { return d == 0 || (more & 1u) != 0; }
+  /// The elements of the first dim of the real block in a part of it.
+  index_t lead(const tensor_core& whole, index_t begin, index_t end) const {
+    return d == 0 ? whole.local(0) : end - begin;
   }
   T ends() const { return static_cast<T>(scale); }
   T between() const { return static_cast<T>(scale * middle); }
@@ -136,12 +170,18 @@ template <class T> struct to_half_op : half_transform<T> {
     storage copied;
     if (x[0].elements() == 0) return;
     auto* const to = y[0].data<number>();
-    local::fft_to_half<T>(half_loops_of(x[0], y[0], x[0], this->d), aligned<T, T>(x[0], copied),
-                          to);
-    if (this->more != 0) local::fft<T>(fft_loops_of(y[0], this->more), true, to, to);
-    if (this->weighs())
-      local::fft_weigh_half<T>(half_lines_of(y[0], this->d, this->n), this->ends(), this->between(),
-                               to, to);
+    const T* const from = aligned<T, T>(x[0], copied);
+    const bool all = this->takes_first() || (this->more == 0 && !this->weighs());
+    fft_in_parts(y[0], all, [&](index_t begin, index_t end) {
+      number* const here = to + begin * y[0].stride(0);
+      local::fft_to_half<T>(half_loops_of(x[0], y[0], x[0], this->d, this->lead(x[0], begin, end)),
+                            from + begin * x[0].stride(0), here);
+      if (this->more != 0)
+        local::fft_dims<T>(fft_loops_of(y[0], y[0], this->more, end - begin), true, 1, here, here);
+      if (this->weighs())
+        local::fft_weigh_half<T>(half_lines_of(y[0], this->d, this->n, end - begin), this->ends(),
+                                 this->between(), here, here);
+    });
   }
   constexpr void cost(tally& t, results y, operands x) const {
     const index_t passes = 1 + (this->more != 0 ? 2 : 0) + (this->weighs() ? 2 : 0);
@@ -165,14 +205,25 @@ template <class T> struct from_half_op : half_transform<T> {
   constexpr explicit from_half_op(const base& b) : base(b) {}
   void fill(results y, operands x) const {
     if (y[0].elements() == 0) return;
-    const storage scratch = storage::acquire(static_cast<std::size_t>(x[0].bytes()));
-    auto* const part = static_cast<number*>(scratch.data());
-    const local::half_lines l = half_lines_of(x[0], this->d, this->n);
-    local::fft_weigh_half<T>(l, this->ends(), this->between(),
-                             reinterpret_cast<const number*>(x[0].data<const char>()), part);
-    if (this->more != 0) local::fft<T>(fft_loops_of(x[0], this->more), false, part, part);
-    local::fft_real_ends<T>(l, part);
-    local::fft_from_half<T>(half_loops_of(x[0], y[0], y[0], this->d), part, y[0].data<T>());
+    storage scratch;
+    const auto* const from = reinterpret_cast<const number*>(x[0].data<const char>());
+    fft_in_parts(x[0], this->takes_first(), [&](index_t begin, index_t end) {
+      const auto bytes = static_cast<std::size_t>((end - begin) * x[0].stride(0)) * sizeof(number);
+      if (begin == 0) scratch = storage::acquire(bytes);  // the first part is the longest
+      auto* const part = static_cast<number*>(scratch.data());
+      const local::half_lines l = half_lines_of(x[0], this->d, this->n, end - begin);
+      const number* here = from + begin * x[0].stride(0);
+      const bool alike = this->middle == 1 && this->more != 0;  // then a transform scales, too
+      if (!alike)
+        local::fft_weigh_half<T>(l, this->ends(), this->between(), here, part), here = part;
+      if (this->more != 0)
+        local::fft_dims<T>(fft_loops_of(x[0], x[0], this->more, end - begin), false,
+                           alike ? this->ends() : T{1}, here, part);
+      local::fft_real_ends<T>(l, part);
+      local::fft_from_half<T>(
+          half_loops_of(x[0], y[0], y[0], this->d, this->lead(y[0], begin, end)), part,
+          y[0].data<T>() + begin * y[0].stride(0));
+    });
   }
   constexpr void cost(tally& t, results y, operands x) const {
     const index_t passes = 3 + (this->more != 0 ? 2 : 0);

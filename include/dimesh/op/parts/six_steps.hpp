@@ -3,14 +3,14 @@
 // is in row n / columns, frequency k in row k % rows (Bailey, J. Supercomputing 4 (1990)).
 //
 //   x[n/rows]              -> [row, column/rows]     to_columns_rule: one exchange
-//   transformed along row, times exp(-+ 2 pi i row column / N)     twiddle_op
+//   transformed along row, times exp(-+ 2 pi i row column / N)     twiddled_fft_op
 //   [row, column/rows]     -> [row/rows, column]     columns_whole: an all-to-all
-//   transformed along column, and [column, row/rows] -> [k/rows]   from_rows_rule: one exchange
+//   transformed along column to [column, row/rows] -> [k/rows]     from_rows_rule: one exchange
 #pragma once
 
 #include "dimesh/local/twiddle.hpp"
 #include "dimesh/op/merge_exchange.hpp"
-#include "dimesh/op/parts/complex_parts.hpp"
+#include "dimesh/op/parts/fft_op.hpp"
 #include "dimesh/op/parts/relayout_of_probe.hpp"
 #include "dimesh/op/permute.hpp"
 #include "dimesh/op/relayout.hpp"
@@ -74,31 +74,43 @@ template <class D> struct from_rows_rule {
   }
 };
 
-/// Elements T, complex, of rows and columns, neighbours in storage, times their roots of unity.
-template <class T> struct twiddle_op {
+/// Elements T, complex, of rows and columns, neighbours in storage: transformed along the rows,
+/// then times their roots of unity; or, the transpose of that, the other way round.
+template <class T> struct twiddled_fft_op {
   static constexpr bool on_host = true;
   int row;
-  bool forward;
+  bool forward, roots_first;
   std::string_view call;
   static constexpr bool takes_complex = true;
+  using real = part_of<T>;
+  using number = std::complex<real>;
 
   constexpr void cost(tally& t, results y, operands x) const {
-    t.compute(12 * x[0].elements(), x[0].bytes() + y[0].bytes());
+    t.compute(fft_flops(x[0], 1u << row) + 12 * x[0].elements(), x[0].bytes() + 3 * y[0].bytes());
   }
   void fill(results y, operands in) const {
-    using number = std::complex<part_of<T>>;
     const tensor_core& x = in[0];
     if (x.elements() == 0) return;
+    storage copied;
+    const auto* const from = reinterpret_cast<const number*>(aligned<real, T>(x, copied));
+    auto* const to = reinterpret_cast<number*>(y[0].data<T>());
     const block r = x.own(row), c = x.own(row + 1);
     const index_t inner = x.stride(row + 1);
-    local::twiddle({x.elements() / (r.length * c.length * inner), r.length, c.length, inner,
-                    r.offset, c.offset, x.extent(row) * x.extent(row + 1)},
-                   forward, reinterpret_cast<const number*>(x.data<const T>()),
-                   reinterpret_cast<number*>(y[0].data<T>()));
+    const local::twiddle_lines lines{x.elements() / (r.length * c.length * inner),
+                                     r.length,
+                                     c.length,
+                                     inner,
+                                     r.offset,
+                                     c.offset,
+                                     x.extent(row) * x.extent(row + 1)};
+    const local::fft_loops along = fft_loops_of(x, x, 1u << row);
+    if (roots_first) local::twiddle(lines, forward, from, to);
+    local::fft_dims<real>(along, forward, 1, roots_first ? to : from, to);
+    if (!roots_first) local::twiddle<real>(lines, forward, to, to);
   }
   static constexpr bool needs(int, unsigned) { return false; }
   constexpr void transpose(const auto& to) const {
-    to.give(0, twiddle_op{row, !forward, call}, to.ybar);
+    to.give(0, twiddled_fft_op{row, !forward, !roots_first, call}, to.ybar);
   }
 };
 
