@@ -90,17 +90,18 @@ struct fft_panels {
 
   /// Of a block of which one dim is transformed, elements of so many bytes.
   fft_panels(const fft_dims_of& b, index_t size) : others(b) {
-    constexpr index_t cache = 32768, room = index_t{1} << 19, page = 1024;
+    constexpr index_t cache = 32768, room = index_t{1} << 19, same_sets = 1024;
     const int a = b.first(), last = b.rank - 1;
     if (a >= last) return;
     along = b.dim[a], beside = b.dim[last];
     const index_t n = along.extent, apart = std::max(along.from, along.to) * size;
     if (beside.to != 1 || n < 16 || beside.extent < 4 || n * apart <= cache) return;
+    if (n <= 128 && apart % same_sets != 0) return;  // FFTW takes these in one pass
     std::copy(b.dim + a + 1, b.dim + last, others.dim + a);
     others.rank = b.rank - 2;
     line = n + (n % 16 == 0 ? 64 / size : 0);
     width = std::clamp<index_t>(room / (line * size), 4, n <= 64 ? 32 : 16);
-    copies = beside.from == 1 && n > 256 && apart % page == 0;
+    copies = beside.from == 1 && n > 256 && apart % same_sets == 0;
   }
 };
 
