@@ -11,7 +11,7 @@
 // compared first. Bytes are those that a rank gives to others by MPI's calls, as rank 0 counts.
 // ranks: 1 2 4
 //
-//   mpirun -n 2 benchmarks/fft [--quick] [--measured]
+//   mpirun -n 2 benchmarks/fft [--quick] [--measured] [1-D] [2-D] [3-D]
 #include <census.hpp>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/interop/host_block.hpp>
@@ -47,6 +47,7 @@ using slabs = dm::layout<around, dm::split<x, ring>>;
 template <class T, class... D> using field = dm::tensor<T, slabs, D...>;
 
 bool measured = false, quick = false;
+std::string dims;  // of which transforms; empty: all
 double apart = 0;
 
 /// What is transformed: no symmetry, all frequencies.
@@ -279,12 +280,15 @@ void compare_all() {
 #endif
   if (g.rank() == 0)
     bench::headline(measured ? "transforms, the peer's plans measured" : "transforms");
+  const auto asked = [](const char* of) {
+    return dims.empty() || dims.find(of) != std::string::npos;
+  };
   for (const index_t n : {4096, 65536, 1048576})
-    if (!quick || n <= 65536) compare(g, n);
+    if (asked("1-D") && (!quick || n <= 65536)) compare(g, n);
   for (const index_t n : {64, 256, 1000, 1024, 2048})
-    if (!quick || n <= 256) compare_2d(g, n);
+    if (asked("2-D") && (!quick || n <= 256)) compare_2d(g, n);
   for (const index_t n : {16, 32, 100, 128})
-    if (!quick || n <= 32) compare_3d(g, n);
+    if (asked("3-D") && (!quick || n <= 32)) compare_3d(g, n);
   if (g.rank() == 0)
     std::printf("results are %.1e apart at most, by their largest element\n", apart);
 }
@@ -296,6 +300,7 @@ int main(int argc, char** argv) {
     for (int i = 1; i < argc; ++i) {
       quick = quick || std::strcmp(argv[i], "--quick") == 0;
       measured = measured || std::strcmp(argv[i], "--measured") == 0;
+      if (argv[i][0] != '-') dims += argv[i];
     }
     if (dm::local::has_fftw)
       compare_all();

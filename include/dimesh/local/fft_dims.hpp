@@ -2,7 +2,7 @@
 // In which order, and where, are the dims of a block transformed? One after another, the last one
 // first: lines that lie together where they are, lines whose elements lie far apart some at a time
 // in a buffer. FFTW's heuristic takes such columns as they lie, and a processor's cache holds few
-// lines that are a power of two apart: 1024 columns of 2048 numbers took four times as long.
+// lines that are a power of two apart: 1024 columns of 2048 numbers took three times as long.
 //
 //   fft_loops l;  l.along(2048, 1024, 1024);  l.over(1024, 1, 1);
 //   fft_dims(l, true, 1.0, x, y)     y[k, j] = sum over n of x[n, j] exp(-2 pi i k n / 2048)
