@@ -205,8 +205,9 @@ template <class T> struct from_half_op : half_transform<T> {
   constexpr explicit from_half_op(const base& b) : base(b) {}
   void fill(results y, operands x) const {
     if (y[0].elements() == 0) return;
-    storage scratch;
-    const auto* const from = reinterpret_cast<const number*>(x[0].data<const char>());
+    storage scratch, copied;
+    const auto* const from = reinterpret_cast<const number*>(
+        this->more != 0 ? aligned<T, char>(x[0], copied) : x[0].data<const char>());
     fft_in_parts(x[0], this->takes_first(), [&](index_t begin, index_t end) {
       const auto bytes = static_cast<std::size_t>((end - begin) * x[0].stride(0)) * sizeof(number);
       if (begin == 0) scratch = storage::acquire(bytes);  // the first part is the longest
