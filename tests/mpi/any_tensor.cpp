@@ -64,9 +64,9 @@ TEST_CASE("facts of one type at two addresses, as in libraries that hide their s
   const auto x = dm::zeros<matrix<by_batch>>(g);
   const dd::tensor_facts& own = dd::spec_facts<dm::spec_of<matrix<by_batch>>>;
   const dd::dim_facts first = *own.dim[0], second = *own.dim[1];
-  dd::tensor_facts elsewhere = own;
-  elsewhere.dim[0] = &first;
-  elsewhere.dim[1] = &second;
+  dd::facts_of_own_dims elsewhere = own;
+  elsewhere.set_dim(0, &first);
+  elsewhere.set_dim(1, &second);
   const auto held = [&](const dd::tensor_facts& f) {
     auto y = x;
     dd::core_of(y).facts = &f;
@@ -80,14 +80,14 @@ TEST_CASE("facts of one type at two addresses, as in libraries that hide their s
   CHECK(back.data() == x.data());
 
   const auto differs = [&](auto change) {
-    dd::tensor_facts f = elsewhere;
+    dd::facts_of_own_dims f = elsewhere;
     change(f);
     return !held(f).template is<matrix<by_batch>>();
   };
   dd::dim_facts other = first;
   ++other.number;
-  CHECK(differs([&](auto& f) { f.dim[0] = &other; }));
-  CHECK(differs([&](auto& f) { std::swap(f.dim[0], f.dim[1]); }));
+  CHECK(differs([&](auto& f) { f.set_dim(0, &other); }));
+  CHECK(differs([&](auto& f) { f.set_dim(0, &second), f.set_dim(1, &first); }));
   CHECK(differs([](auto& f) { ++f.mesh; }));
   CHECK(differs([](auto& f) { f.layout = dd::table{}; }));
   CHECK(differs([](auto& f) { f.kind = dm::element_kind::int32; }));

@@ -171,7 +171,9 @@ template <class M, class... D> struct family {
   }
   tensor_core walk(tensor_core x, const table& to) const {
     dd::tensor_facts known = *x.facts;
-    known.axis_sizes = g.state().sizes();  // as where types say them: routes may differ by that
+    dd::shared_facts sized = *known.shared;
+    sized.axis_sizes = g.state().sizes();  // as where types say them: routes may differ by that
+    known.shared = &sized;
     const dd::route r = dd::tidied_route(known, to);
     for (int i = 0; i < r.size; ++i) x = step(x, r.at[i]);
     return x;

@@ -45,10 +45,10 @@ DIMESH_OUTLINE inline void add_to_sum(tensor_core& sum, tensor_core& x, const st
   const in_space there(sum.facts->space);
   void* const at = sum.memory.data();
   if (sum.memory.alone() || (slot && at == slot.data())) {
-    sum.facts->real->add(at, at, x.memory.data(), n);
+    sum.facts->shared->real->add(at, at, x.memory.data(), n);
   } else {
     storage fresh = slot ? slot : storage::acquire(static_cast<std::size_t>(bytes));
-    sum.facts->real->add(fresh.data(), at, x.memory.data(), n);
+    sum.facts->shared->real->add(fresh.data(), at, x.memory.data(), n);
     sum.memory = std::move(fresh);
   }
   sum.once = whole;

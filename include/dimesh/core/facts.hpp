@@ -27,6 +27,15 @@ template <class T> inline constexpr real_functions real_functions_of{&add_arrays
 
 struct sketch_value;
 
+/// What all tensors of the same elements on the same mesh have in common, besides numbers: in one
+/// place, since each pointer in a program's constants is 24 bytes more for its loader.
+struct shared_facts {
+  const std::string_view* axes;  // their names
+  const index_t* axis_sizes;  // as far as the mesh's type says them
+  const std::uint64_t* axis_numbers;
+  const real_functions* real;  // null where there is no gradient
+};
+
 /// What a tensor's type says.
 struct tensor_facts {
   table layout;
@@ -38,26 +47,26 @@ struct tensor_facts {
   bool moves_by_axis = false;  // its mesh says so
   const space_facts* space = nullptr;  // in which they lie; null: the default one
   bool has_gradient = false;
-  const real_functions* real = nullptr;  // where it is
   bool is_static = true;  // all extents are
   bool at_run_time = false;  // the layout: of a probe
   bool is_open = false;  // and nobody has said it yet
   unsigned partial = 0;  // axes along which there are addends, as a mask
   unsigned ragged = 0;  // dims whose blocks have lengths that only the run knows, likewise
   unsigned placed = 0;  // axes along which the ranks of one coordinate hold it, likewise
-  const dim_facts* dim[max_dims]{};
-  const std::string_view* axes = nullptr;  // their names
-  const index_t* axis_sizes = nullptr;  // as far as the mesh's type says them
-  const std::uint64_t* axis_numbers = nullptr;
+  const dim_facts* const* dim = nullptr;
+  const shared_facts* shared = nullptr;
   const tensor_facts* dual = nullptr;  // of the gradient
   sketch_value* sketched = nullptr;  // of a probe whose layout is yet to be found (core/sketch.hpp)
 
   /// The place of an axis of this number in the mesh, -1 where it has none.
   constexpr int axis_of(std::uint64_t number) const {
     for (int a = 0; a < layout.axes; ++a)
-      if (axis_numbers[a] == number) return a;
+      if (shared->axis_numbers[a] == number) return a;
     return -1;
   }
+  constexpr const std::string_view& axis_name(int a) const { return shared->axes[a]; }
+  /// Ranks along the axes, as far as the mesh's type says them.
+  constexpr const index_t* axis_sizes() const { return shared->axis_sizes; }
   constexpr dim_list dims() const { return {dim, rank}; }
   /// The place of a dim, -1 where there is none.
   constexpr int place_of(const dim_facts* d) const { return dims().place_of(d); }
@@ -98,8 +107,18 @@ template <class... T> struct numbers<list<T...>> {
   static constexpr std::uint64_t at[sizeof...(T) + 1] = {type_number<T>..., 0};
 };
 
+template <class T, class M> constexpr shared_facts make_shared_facts() {
+  shared_facts f{names<typename M::axes>::at, M::static_sizes.data(), numbers<typename M::axes>::at,
+                 nullptr};
+  if constexpr (has_gradient<T>) f.real = &real_functions_of<T>;
+  return f;
+}
+template <class T, class M>
+inline constexpr shared_facts shared_facts_of = make_shared_facts<T, M>();
+
 template <class... D> constexpr void enter_dims(tensor_facts& f, list<D...>) {
-  ((f.dim[f.rank++] = &facts_of_dim<D>), ...);
+  f.dim = dim_addresses<list<D...>>::at;
+  f.rank = sizeof...(D);
   f.is_static = ((static_extent<D> != dynamic) && ...);
 }
 /// All but the layout: of elements T on mesh M.
@@ -114,14 +133,33 @@ template <class T, class M, class Dims> constexpr tensor_facts make_facts() {
   f.moves_by_axis = moves_by_axis<M>;
   f.space = space_of<M>;
   f.has_gradient = has_gradient<T>;
-  if constexpr (has_gradient<T>) f.real = &real_functions_of<T>;
-  f.axes = names<typename M::axes>::at;
-  f.axis_sizes = M::static_sizes.data();
-  f.axis_numbers = numbers<typename M::axes>::at;
+  f.shared = &shared_facts_of<T, M>;
   return f;
 }
 template <class T, class M, class Dims>
 inline constexpr tensor_facts facts_without_layout = make_facts<T, M, Dims>();
+
+/// Facts whose dims a rule changes.
+class facts_of_own_dims : public tensor_facts {
+ public:
+  constexpr facts_of_own_dims() : tensor_facts() { dim = own_; }
+  constexpr facts_of_own_dims(const tensor_facts& f) : tensor_facts(f) { own(f); }  // NOLINT
+  constexpr facts_of_own_dims(const facts_of_own_dims& f) : tensor_facts(f) { own(f); }
+  constexpr facts_of_own_dims& operator=(const facts_of_own_dims& f) {
+    tensor_facts::operator=(f);
+    own(f);
+    return *this;
+  }
+  constexpr void set_dim(int d, const dim_facts* to) { own_[d] = to; }
+  constexpr void add_dim(const dim_facts* d) { own_[rank++] = d; }
+
+ private:
+  constexpr void own(const tensor_facts& f) {
+    for (int d = 0; d < f.rank; ++d) own_[d] = f.dim[d];
+    dim = own_;
+  }
+  const dim_facts* own_[max_dims]{};
+};
 
 /// Dims that are ragged, as a mask.
 constexpr unsigned ragged_dims(const table& t) {

@@ -32,7 +32,7 @@ DIMESH_OUTLINE inline void refuse_extent(const tensor_facts& f, int d, index_t n
   } else {
     w << n << " elements, which ";
     for (int level = 0, a = 0; (a = f.layout.axis_at(d, level)) >= 0; ++level)
-      w << (level > 0 ? " x axis '" : "axis '") << f.axes[a] << "' of size " << sizes[a];
+      w << (level > 0 ? " x axis '" : "axis '") << f.axis_name(a) << "' of size " << sizes[a];
     w << " does not divide; choose another extent or split uneven<" << name << ">";
   }
   w.raise();
@@ -46,7 +46,7 @@ DIMESH_OUTLINE inline void refuse_place(const tensor_facts& f, const index_t* si
   int a = 0;
   while (f.layout.axis[a].what != use::placed || f.layout.axis[a].at < sizes[a]) ++a;
   (words() << "tensor: the layout places it at coordinate " << index_t{f.layout.axis[a].at}
-           << " of axis '" << f.axes[a] << "', whose coordinates are 0.." << sizes[a] - 1
+           << " of axis '" << f.axis_name(a) << "', whose coordinates are 0.." << sizes[a] - 1
            << "; name one of these, or give the axis more ranks")
       .raise();
 }

@@ -2,7 +2,7 @@
 // What must gradients be able to do with real numbers whose type has been lost? Add them up, and
 // begin with 1. Which functions do so is among a tensor's facts (core/facts.hpp).
 //
-//   x.facts->real->add(y, x, z, n)   // y[i] = x[i] + z[i]
+//   x.facts->shared->real->add(y, x, z, n)   // y[i] = x[i] + z[i]
 #pragma once
 
 #include "dimesh/core/facts.hpp"

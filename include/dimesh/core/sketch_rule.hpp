@@ -59,10 +59,12 @@ constexpr void ask_of_dim(const rule_links& all, rule_links::link& l, rule_funct
                           const tensor_facts* const* x, int count, dim_list out) {
   tensor_facts* const split = new tensor_facts[static_cast<std::size_t>(count)];
   const tensor_facts** const at = new const tensor_facts*[static_cast<std::size_t>(count)];
+  shared_facts unsized = *x[0]->shared;
+  unsized.axis_sizes = any_sizes.size;
   for (int a = 0; a < x[0]->layout.axes && !l.is_free; ++a) {
     for (int k = 0; k < count; ++k) {
       split[k] = *x[k];
-      split[k].axis_sizes = any_sizes.size;
+      split[k].shared = &unsized;
       split[k].at_run_time = split[k].is_open = false;
       if (const int d = all.place_in(*x[k], l); d >= 0) split[k].layout.set_split(a, d);
       at[k] = &split[k];

@@ -99,7 +99,7 @@ constexpr tensor_core seed_of(const tensor_core& loss) {
   if (!bar.is_shape) {
     bar.memory = bar.fresh_memory();
     const in_space here(bar.facts->space);
-    if (bar.away == 0) bar.facts->real->set_one(bar.memory.data());
+    if (bar.away == 0) bar.facts->shared->real->set_one(bar.memory.data());
   }
   return bar;
 }

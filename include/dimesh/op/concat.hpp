@@ -39,7 +39,7 @@ template <class To, bool Stacked> struct concat_rule {
   static constexpr outcome of(rule_operands x, dim_list out) {
     if (const int k = foreign_operand(x); k >= 0) return blamed_place(fault_code::meshes_differ, k);
     constexpr const dim_facts* to = &facts_of_dim<To>;
-    tensor_facts seen[max_operands];
+    facts_of_own_dims seen[max_operands];
     const tensor_facts* at[max_operands]{};
     for (int k = 0; k < x.count; ++k) {
       if (x[k].place_of(to) >= 0) return blamed(fault_code::dim_already_in_tensor, to);
@@ -49,7 +49,7 @@ template <class To, bool Stacked> struct concat_rule {
         if (const int a = x[k].layout.axis_at(d, 0); a >= 0)
           return blamed(fault_code::dim_is_split, to, a);
         if (x[k].layout.halo[d].any()) return blamed(fault_code::dim_has_halo, to);
-        seen[k].dim[d] = to;
+        seen[k].set_dim(d, to);
       }
       for (int d = 0; d < seen[k].rank; ++d)
         if (seen[0].place_of(seen[k].dim[d]) < 0)

@@ -28,7 +28,7 @@ template <class To> struct concat_exchange_rule {
   static constexpr outcome of(rule_operands x, dim_list out) {
     if (const int k = foreign_operand(x); k >= 0) return blamed_place(fault_code::meshes_differ, k);
     constexpr const dim_facts* to = &facts_of_dim<plain_dim<To>>;
-    tensor_facts seen[max_operands];
+    facts_of_own_dims seen[max_operands];
     const tensor_facts* at[max_operands]{};
     bool uneven = bare_dim<To>::uneven;
     for (int k = 0; k < x.count; ++k) {
@@ -36,7 +36,7 @@ template <class To> struct concat_exchange_rule {
       if (haloed_dim(x[k]) != nullptr) return blamed(fault_code::dim_has_halo, to);
       at[k] = &(seen[k] = x[k]);
       const int d = x[k].place_of(nth[k]);
-      seen[k].dim[d] = to;
+      seen[k].set_dim(d, to);
       uneven = uneven || x[k].layout.uneven[d] || x[k].layout.ragged[d];
     }
     for (int k = 0; k < x.count; ++k) {
@@ -49,10 +49,10 @@ template <class To> struct concat_exchange_rule {
     }
     const outcome o = join_operands(join_kind::sum, {at, x.count}, out);
     if (!o.ok()) return o;
-    seen[0].rank = out.size;
-    for (int d = 0; d < out.size; ++d) seen[0].dim[d] = out[d];
-    seen[0].layout = o.layout;
-    return cut_alike(seen[0], to, to, uneven, out);
+    tensor_facts y = seen[0];
+    y.dim = out.at, y.rank = out.size;
+    y.layout = o.layout;
+    return cut_alike(y, to, to, uneven, out);
   }
 };
 

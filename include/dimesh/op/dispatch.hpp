@@ -69,8 +69,8 @@ template <class Rows, class Groups, class A> struct counts_rule {
       return blamed(fault_code::dim_split_differently, rows);
     if (const int p = x[0].layout.first_partial(); p >= 0)
       return blamed_axis(fault_code::partial_operand, p);
-    tensor_facts y = x[0];
-    y.dim[0] = out[0];
+    facts_of_own_dims y = x[0];
+    y.set_dim(0, out[0]);
     table t = x[0].layout;
     t.unsplit(a);
     t.uneven[0] = t.ragged[0] = false;

@@ -130,7 +130,7 @@ constexpr outcome gather_rule_of(rule_operands x, const dim_facts* d, const dim_
   const unsigned over = x[0].layout.axes_of(x[0].place_of(d));
   if (const unsigned both = over & x[1].layout.axes_of(x[1].place_of(e)); both != 0)
     return blamed(fault_code::dims_share_mesh_axis, d, e, first_axis(both));
-  const tensor_facts others = facts_without_dim(x[0], d);
+  const facts_of_own_dims others = facts_without_dim(x[0], d);
   const tensor_facts* const operands[] = {&others, &x[1]};
   outcome o = join_operands(join_kind::product, {operands, 2}, out);
   for (int a = 0; a < o.layout.axes && o.ok(); ++a)

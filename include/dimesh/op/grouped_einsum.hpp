@@ -56,8 +56,8 @@ constexpr outcome grouped_rule_of(rule_operands x, const dim_facts* rows, const 
     o = blamed(fault_code::dim_split_differently, group);
   if (o.ok() && x[1].layout.split_count(g) > 0) o = split_alike(x[1], g, x[0], r);
   if (!o.ok()) return o;
-  const tensor_facts weights = facts_without_dim(x[1], group);
-  const tensor_facts lengths = facts_without_dim(x[2], group);
+  const facts_of_own_dims weights = facts_without_dim(x[1], group);
+  const facts_of_own_dims lengths = facts_without_dim(x[2], group);
   const tensor_facts* const all[] = {&x[0], &weights, &lengths};
   const rule_operands two{all, 2}, three{all, 3};
   o = einsum_rule_of(two, out);

@@ -68,8 +68,8 @@ template <class From, class... To, class... D> struct cut_dims<From, list<To...>
 /// The layout over `out` where what split `from` splits `to`, and every other dim what it did.
 constexpr table with_dim_called(const tensor_facts& x, const dim_facts* from, const dim_facts* to,
                                 dim_list out) {
-  tensor_facts named = x;
-  named.dim[x.place_of(from)] = to;
+  facts_of_own_dims named = x;
+  named.set_dim(x.place_of(from), to);
   return table_over_dims(named.layout, named.dims(), out);
 }
 
@@ -77,8 +77,8 @@ constexpr table with_dim_called(const tensor_facts& x, const dim_facts* from, co
 constexpr outcome formed(const table& t, dim_list out, const tensor_facts& x) {
   draft d;
   d.t = t;
-  settle(d, out, x.axis_sizes);
-  if (d.found == fault_code::none) return allowed(tidied(t, out, x.axis_sizes));
+  settle(d, out, x.axis_sizes());
+  if (d.found == fault_code::none) return allowed(tidied(t, out, x.axis_sizes()));
   outcome o = blamed(d.found, out[d.first], d.axis);
   o.size = d.size;
   return o;

@@ -209,7 +209,7 @@ template <bool Split, bool Addends, class... V> struct pool_rule {
     if (const dim_facts* const h = haloed_dim(x[0])) return blamed(fault_code::dim_has_halo, h);
     constexpr const dim_facts *from[] = {&facts_of_dim<typename V::from>...},
                               *to[] = {&facts_of_dim<typename V::to>...};
-    tensor_facts array = x[0];
+    facts_of_own_dims array = x[0];
     for (int i = 0; i < static_cast<int>(sizeof...(V)); ++i) {
       for (int k = 0; k < i; ++k)
         for (const auto& of : {from, to})

@@ -140,7 +140,7 @@ template <class M, class... Rule> struct shard_rule : keeps_dims {
       if (at[i].kind == rule_kind::split) draft_split(d, at[i], out);
     for (int i = 0; i < rules.size; ++i)
       if (at[i].kind == rule_kind::split_if_free) draft_yielding(d, at[i], out);
-    settle(d, out, x[0].axis_sizes);
+    settle(d, out, x[0].axis_sizes());
     const outcome o = formed(d, out);
     return o.ok() ? goal_rule_of(x[0], o.layout, true) : o;
   }

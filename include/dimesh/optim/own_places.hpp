@@ -41,7 +41,7 @@ namespace dimesh::detail {
     (words() << call << ": a gradient or state has another layout than its parameter"
              << (axis < 0 ? std::string_view()
                           : std::string_view(", being a sum yet to be made along axis '"))
-             << (axis < 0 ? std::string_view() : p.facts->axes[axis]) << (axis < 0 ? "" : "'")
+             << (axis < 0 ? std::string_view() : p.facts->axis_name(axis)) << (axis < 0 ? "" : "'")
              << "; complete the gradients first, and relayout no others")
         .raise();
   }

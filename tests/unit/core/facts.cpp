@@ -30,7 +30,7 @@ static_assert(spec_facts<by_rows>.rank == 2 && spec_facts<by_rows>.element == si
 static_assert(spec_facts<by_rows>.place_of(&facts_of_dim<hidden>) == 1);
 static_assert(spec_facts<counts>.place_of(&facts_of_dim<hidden>) == -1);
 static_assert(!spec_facts<by_rows>.is_static && spec_facts<counts>.is_static);
-static_assert(spec_facts<by_rows>.axes[1] == "cols");
+static_assert(spec_facts<by_rows>.axis_name(1) == "cols");
 
 // ---- meshes by address: two with the same axes are two ------------------------------------------
 static_assert(spec_facts<by_rows>.mesh == spec_facts<by_cols>.mesh);
@@ -41,8 +41,22 @@ static_assert(spec_facts<by_rows>.partial == 0 && spec_facts<by_rows>.dual->part
 static_assert(spec_facts<by_rows>.dual->dual == &spec_facts<by_rows>);
 static_assert(spec_facts<by_rows>.dual->layout == dual_of(by_rows::table));
 static_assert(spec_facts<addends>.partial == 0b10 && spec_facts<addends>.dual->partial == 0);
-static_assert(spec_facts<by_rows>.real == &detail::real_functions_of<float>);
-static_assert(spec_facts<counts>.real == nullptr);
+static_assert(spec_facts<by_rows>.shared->real == &detail::real_functions_of<float>);
+static_assert(spec_facts<counts>.shared->real == nullptr);
+
+// ---- what layouts do not change stands in one place, and a rule's changes in another ------------
+static_assert(spec_facts<by_rows>.shared == spec_facts<by_cols>.shared);
+static_assert(spec_facts<by_rows>.shared == spec_facts<turned>.dual->shared);
+static_assert(spec_facts<by_rows>.dim == spec_facts<by_cols>.dim);
+static_assert(spec_facts<by_rows>.dim == spec_facts<by_rows>.dual->dim);
+constexpr detail::facts_of_own_dims without_batch(detail::facts_of_own_dims f) {
+  f.rank = 0;
+  f.add_dim(&facts_of_dim<hidden>);
+  return f;
+}
+static_assert(without_batch(spec_facts<by_rows>).place_of(&facts_of_dim<hidden>) == 0);
+static_assert(without_batch(spec_facts<by_rows>).place_of(&facts_of_dim<batch>) == -1);
+static_assert(spec_facts<by_rows>.place_of(&facts_of_dim<hidden>) == 1);
 
 // ---- whose blocks are the same? -----------------------------------------------------------------
 static_assert(spec_facts<by_rows>.same_blocks(spec_facts<by_rows>));

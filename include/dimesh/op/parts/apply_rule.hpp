@@ -47,7 +47,7 @@ template <class Rule, class... X> constexpr outcome ruled(std::string_view call,
     }
   const outcome o = Rule::of({facts, sizeof...(X)}, dims_in<dims>);
   if (!o.ok())
-    refuse_layout(call, o, o.axis < 0 ? named_axis<Rule>(o.place) : facts[0]->axes[o.axis]);
+    refuse_layout(call, o, o.axis < 0 ? named_axis<Rule>(o.place) : facts[0]->axis_name(o.axis));
   return o;
 }
 /// Asks a rule about operands that no assertion has asked about: probes.
@@ -104,7 +104,7 @@ template <class X> constexpr bool has_assumed_extents(const X& x) {
 constexpr void assume_extents(tensor_core& x) {
   index_t extents[max_dims] = {};
   for (int a = 0; a < x.facts->layout.axes; ++a)
-    x.shape_sizes[static_cast<std::size_t>(a)] = std::max<index_t>(x.facts->axis_sizes[a], 1);
+    x.shape_sizes[static_cast<std::size_t>(a)] = std::max<index_t>(x.facts->axis_sizes()[a], 1);
   for (int d = 0; d < x.facts->rank; ++d)
     extents[d] = x.facts->dim[d]->extent == dynamic ? assumed_extent : x.facts->dim[d]->extent;
   x.is_shape = true;

@@ -70,7 +70,7 @@ constexpr bool is_sized(rule_operands x) {
     for (int d = 0; d < x[k].rank; ++d)
       if (x[k].dim[d]->extent == dynamic) return false;
     for (int a = 0; a < x[k].layout.axes; ++a)
-      if (x[k].axis_sizes[a] < 1) return false;
+      if (x[k].axis_sizes()[a] < 1) return false;
   }
   return true;
 }

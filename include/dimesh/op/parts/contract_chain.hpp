@@ -22,9 +22,9 @@ struct product_step {
 
 /// The product of x[i] and x[j] as a tensor: the dims of `out` and of other operands, split as by
 /// by::best<>.
-constexpr tensor_facts facts_of_pair(rule_operands x, dim_list out, int i, int j) {
+constexpr facts_of_own_dims facts_of_pair(rule_operands x, dim_list out, int i, int j) {
   const tensor_facts* const at[] = {&x[i], &x[j]};
-  tensor_facts y = x[i];
+  facts_of_own_dims y = x[i];
   y.rank = 0, y.is_static = true;
   table whole;  // a temporary would end g++ 12
   whole.axes = x[i].layout.axes;
@@ -35,7 +35,7 @@ constexpr tensor_facts facts_of_pair(rule_operands x, dim_list out, int i, int j
     for (int k = 0; k < x.count; ++k)
       kept = kept || (k != i && k != j && x[k].place_of(all.at[d]) >= 0);
     if (!kept) continue;
-    y.dim[y.rank++] = all.at[d];
+    y.add_dim(all.at[d]);
     y.is_static = y.is_static && all.at[d]->extent != dynamic;
   }
   y.layout = kept_splits({at, 2}, y);
@@ -60,11 +60,12 @@ constexpr product_step cheapest_step(rule_operands x, dim_list out) {
   product_step best;
   for (int i = 0; i < x.count; ++i)
     for (int j = i + 1; j < x.count; ++j) {
-      const tensor_facts y = facts_of_pair(x, out, i, j);
+      const facts_of_own_dims y = facts_of_pair(x, out, i, j);
       double cost = cost_of_product(x[i], x[j], y);
       if (x.count == 3) {
         const tensor_facts* const rest[] = {&y, &x[3 - i - j]};
-        cost += cost_of_product(y, *rest[1], facts_of_pair({rest, 2}, out, 0, 1));
+        const facts_of_own_dims all = facts_of_pair({rest, 2}, out, 0, 1);
+        cost += cost_of_product(y, *rest[1], all);
       }
       if (best.cost < 0 || cost < best.cost) best = {i, j, cost};
     }

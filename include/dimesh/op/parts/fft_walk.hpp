@@ -30,7 +30,8 @@ constexpr int fft_target_rank(const tensor_facts& x, const table& now, unsigned 
   index_t ranks = 1;
   for (int a = 0; a < now.axes; ++a)
     if (axes >> a & 1u)
-      ranks = ranks == dynamic || x.axis_sizes[a] == dynamic ? dynamic : ranks * x.axis_sizes[a];
+      ranks =
+          ranks == dynamic || x.axis_sizes()[a] == dynamic ? dynamic : ranks * x.axis_sizes()[a];
   const index_t n = x.dim[e]->extent;
   const bool fits = n != dynamic && ranks != dynamic && n % ranks == 0;
   const int kind = left >> e & 1u ? 0 : done >> e & 1u ? 2 : 1;

@@ -46,11 +46,11 @@ constexpr outcome join_operands(join_kind kind, rule_operands x, dim_list all) {
 }
 
 /// What a type says, less one dim, whose splits are forgotten.
-constexpr tensor_facts facts_without_dim(const tensor_facts& x, const dim_facts* gone) {
-  tensor_facts f = x;
+constexpr facts_of_own_dims facts_without_dim(const tensor_facts& x, const dim_facts* gone) {
+  facts_of_own_dims f = x;
   f.rank = 0;
   for (int d = 0; d < x.rank; ++d)
-    if (!same_dim(x.dim[d], gone)) f.dim[f.rank++] = x.dim[d];
+    if (!same_dim(x.dim[d], gone)) f.add_dim(x.dim[d]);
   f.layout = table_over_dims(x.layout, x.dims(), f.dims());
   return f;
 }

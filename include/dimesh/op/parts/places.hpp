@@ -154,7 +154,7 @@ template <class T> struct broadcast_op {
 
 /// x at coordinate `to` of axis a.
 constexpr outcome placed_outcome(const tensor_facts& x, int a, index_t to) {
-  if (to < 0 || to >= max_places || (x.axis_sizes[a] != dynamic && to >= x.axis_sizes[a]))
+  if (to < 0 || to >= max_places || (x.axis_sizes()[a] != dynamic && to >= x.axis_sizes()[a]))
     return blamed_axis(fault_code::place_not_on_axis, a);
   outcome o = allowed(x.layout);
   o.layout.set_placed(a, static_cast<int>(to));

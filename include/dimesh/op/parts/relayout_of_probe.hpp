@@ -16,7 +16,7 @@ namespace dimesh::detail {
 /// What is known of x on a route. On a tape nothing is cut that stays replicated: the way back of a
 /// cut makes addends of a cotangent that all ranks may hold whole, and these want a sum.
 constexpr route_terms terms_of(const tensor_facts& x, bool recorded = false) {
-  return {x.dims(), x.axis_sizes, x.moves_by_axis, !recorded};
+  return {x.dims(), x.axis_sizes(), x.moves_by_axis, !recorded};
 }
 /// The route of x to the layout of a table, as canonical layouts have theirs.
 constexpr route tidied_route(const tensor_facts& x, const table& to, bool recorded = false) {

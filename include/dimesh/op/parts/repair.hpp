@@ -29,7 +29,7 @@ template <class Out, class A, class B> struct cheapest_repair {
     for (int k = 0; k < 2; ++k) {
       if (!operands[k].is_static) return false;
       for (int a = 0; a < operands[k].layout.axes; ++a)
-        if (operands[k].axis_sizes[a] < 1) return false;
+        if (operands[k].axis_sizes()[a] < 1) return false;
     }
     return true;
   }

@@ -51,7 +51,7 @@ struct measure {
     return large != nullptr && large->place_of(d) >= 0 ? 4096 : 64;
   }
   constexpr double size_of(const tensor_facts& x, int a) const {
-    const index_t n = sizes != nullptr ? sizes[a] : x.axis_sizes[a];
+    const index_t n = sizes != nullptr ? sizes[a] : x.axis_sizes()[a];
     return n < 1 ? 2.0 : static_cast<double>(n);
   }
   /// The bytes of a rank's block under a table.

@@ -26,13 +26,13 @@ constexpr table tidied(table t, dim_list dims, const index_t* axis_sizes) {
   return t;
 }
 constexpr table tidied(const tensor_facts& x, const table& t) {
-  return tidied(t, x.dims(), x.axis_sizes);
+  return tidied(t, x.dims(), x.axis_sizes());
 }
 /// x under table t, which its static extents must allow.
 constexpr outcome relaid(const tensor_facts& x, const table& t) {
   draft d;
   d.t = t;
-  settle(d, x.dims(), x.axis_sizes);
+  settle(d, x.dims(), x.axis_sizes());
   if (d.found == fault_code::none) return allowed(tidied(x, t));
   outcome o = blamed(d.found, x.dim[d.first], d.axis);
   o.size = d.size;

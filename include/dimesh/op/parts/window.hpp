@@ -78,9 +78,10 @@ constexpr void require_results(std::string_view call, index_t n, index_t has) {
 
 /// The facts of x with dim `to` in the place of `from`. Blocks stay of one kind; where they are cut
 /// is known of the old dim only.
-constexpr tensor_facts facts_renamed(tensor_facts x, const dim_facts* from, const dim_facts* to) {
+constexpr facts_of_own_dims facts_renamed(facts_of_own_dims x, const dim_facts* from,
+                                          const dim_facts* to) {
   const int at = x.place_of(from);
-  x.dim[at] = to;
+  x.set_dim(at, to);
   x.layout.ragged[at] = x.layout.ragged[at] && same_dim(from, to);
   return x;
 }
@@ -93,7 +94,7 @@ constexpr outcome windowed_dim(const tensor_facts& x, const dim_facts* d, bool m
 }
 /// A layout of `dims` on the mesh of x, which static extents must allow.
 constexpr outcome laid_out(tensor_facts x, dim_list dims, const table& t) {
-  for (x.rank = 0; x.rank < dims.size; ++x.rank) x.dim[x.rank] = dims[x.rank];
+  x.dim = dims.at, x.rank = dims.size;
   return relaid(x, t);
 }
 
@@ -104,7 +105,7 @@ constexpr outcome convolution_rule_of(rule_operands x, const window_dims* w, int
   if (const int k = foreign_operand(x); k >= 0) return blamed_place(fault_code::meshes_differ, k);
   for (int k = 0; k < 2; ++k)
     if (const dim_facts* const h = haloed_dim(x[k])) return blamed(fault_code::dim_has_halo, h);
-  tensor_facts array = x[0], filter = x[1];
+  facts_of_own_dims array = x[0], filter = x[1];
   for (int i = 0; i < windows; ++i) {
     const auto [from, tap, to] = w[i].dim;
     for (int k = 0; k < i; ++k)

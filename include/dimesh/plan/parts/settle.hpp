@@ -126,7 +126,7 @@ constexpr bool is_sized(const sketch_value& v, const table& from, const table& t
   if (bytes_between(v, from, to) == 0) return true;
   if (!v.facts.is_static) return false;
   for (int a = 0; a < from.axes; ++a)
-    if (v.facts.axis_sizes[a] == dynamic &&
+    if (v.facts.axis_sizes()[a] == dynamic &&
         (from.axis[a].what != use::replicated || to.axis[a].what != use::replicated))
       return false;
   return true;
