@@ -156,6 +156,18 @@ template <class Loss, class Layout> void check_layout(const dm::grid<cube>& g) {
   CHECK(farthest(gradient.w2, g2) < 1e-11);
   CHECK(farthest(gradient.b2, gb2) < 1e-11);
 
+  // The value alone: what the function gives of plain parameters, and sends.
+  census::reset();
+  const auto by_hand = Loss{}(p, x, t);
+  const auto sent = census::snapshot();
+  census::reset();
+  const auto alone = dm::value_and_grad(Loss{}, p).value(x, t);
+  const auto sent_alone = census::snapshot();
+  static_assert(std::is_same_v<decltype(alone), decltype(by_hand)>);
+  CHECK(dm::value(dm::complete(alone)) == doctest::Approx(wanted).epsilon(1e-12));
+  CHECK(alone.once() == by_hand.once());
+  for (unsigned mask = 1; mask < 8; ++mask) CHECK(sent_alone.bytes_on(mask) == sent.bytes_on(mask));
+
   // Completing a copy gives the same and leaves the gradients alone.
   const auto partial = dm::value_and_grad(Loss{}, p)(x, t);
   const auto whole = dm::complete(partial.gradient);
@@ -262,6 +274,27 @@ TEST_CASE("value_and_grad: fan-out, unused parameters, sums of noted and unnoted
   }
   CHECK(farthest(std::get<0>(gradient), wanted) < 1e-12);
   CHECK(farthest(std::get<1>(gradient), std::vector<double>(P)) == 0);
+}
+
+TEST_CASE("value_and_grad: the value alone, of parameters that move on, of a temporary, counted") {
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  dm::grid<cube> g(one{ranks}, two{1}, three{1});
+  using rules = dm::layout<cube, dm::split<label, one>>;
+  using X = dm::tensor<double, rules, label>;
+  auto w = dm::constant<X>(g, 2);
+  const auto square = [](const auto& v) { return dm::complete(dm::einsum<>(v, v)); };
+  const auto rows = [](const auto& v, const auto& x) { return v * x; };  // no loss
+  const auto step = dm::value_and_grad(square, w);
+  CHECK(dm::value(step.value()) == 4.0 * static_cast<double>(L));
+  w = dm::constant<X>(g, 3);
+  CHECK(dm::value(step.value()) == 9.0 * static_cast<double>(L));
+  CHECK(dm::value(dm::value_and_grad(square, dm::constant<X>(g, 5)).value()) ==
+        25.0 * static_cast<double>(L));
+  CHECK(farthest(dm::value_and_grad(rows, w).value(w), std::vector<double>(L, 9)) == 0);
+  const auto cost =
+      dm::count([&](const auto& v) { return dm::value_and_grad(square, v).value(); }, w);
+  CHECK(cost.flops() == dm::count(square, w).flops());
 }
 
 TEST_CASE("optimizers: a step under a layout is the step of the whole") {

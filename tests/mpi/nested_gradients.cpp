@@ -131,6 +131,22 @@ struct by_pullback {
   }
 };
 
+/// The value alone of a function inside of another one: what is recorded around it stays so.
+struct by_value_alone {
+  template <class W> constexpr auto operator()(const W& w) const {
+    const auto cube = [](const auto& v) { return dm::complete(dm::sum(v * v * v)); };
+    return dm::value_and_grad(cube, w).value() * 2.0;
+  }
+};
+
+TEST_CASE("a value alone inside a recorded function") {
+  const dm::grid<pod> g = both_axes();
+  const auto w = dm::constant<row<data>>(g, 2, hidden{8});
+  const auto slope = dm::complete(dm::value_and_grad(by_value_alone{}, w)().gradient);
+  const auto wanted = dm::constant<row<data>>(g, 24, hidden{8});  // 6 w^2
+  CHECK(dm::value(dm::complete(dm::sum(dm::abs(slope - wanted)))) == 0);
+}
+
 TEST_CASE("a pullback inside a recorded function") {
   const dm::grid<pod> g = both_axes();
   const auto w = waves<row<dm::layout<pod, dm::split<hidden, one, two>>>>(g, 0.7);

@@ -103,6 +103,7 @@ template <const auto& Wrap, const auto& Plain, class L> void compare(const dm::g
   CHECK(same_bits(plain.value, re.value));
   CHECK(all_same_bits(plain.gradient, re.gradient));
   CHECK(std::isfinite(dm::value(re.value)));
+  CHECK(same_bits(re.value, dm::value_and_grad(loss<Wrap>{}, p).value(x)));
 
   census::reset();
   { [[maybe_unused]] const auto y = loss<Plain>{}(p, x); }

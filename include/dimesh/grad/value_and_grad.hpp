@@ -8,6 +8,8 @@
 //                                                                  network<gradient<L>>
 //   auto [loss, g] = complete(value_and_grad(f, params)(x, y));    // both whole, summed in one
 //                                                                  message
+//   auto loss = value_and_grad(f, params).value(x, y);             // f(params, x, y), by the same
+//                                                                  // compiled functions
 //
 // On the timeline (timeline.hpp), the two ways are spans "forward" and "backward".
 //
@@ -123,6 +125,38 @@ class [[nodiscard("nothing was computed yet; call it with the inputs")]] gradien
     }
   }
 
+  /// f(parameters, inputs...) alone: nothing is kept for a way back. What was compiled for the
+  /// gradient runs, where a call of f itself is compiled anew for plain tensors.
+  template <class... In> [[nodiscard]] constexpr auto value(const In&... in) const {
+    using tried = std::conditional_t<takes_one_type<F>, variables, P>;
+    using first = decltype(ask<F>()(std::declval<const tried&>(), in...));
+    using given = typename given_to<first, In...>::type;
+    if constexpr (any_malformed<typename leaves<P>::type> || is_poison<given> ||
+                  is_broken<first, F, tried, In...>) {
+      return poison{};
+    } else {
+      using recorded = decltype(ask<F>()(std::declval<const variables&>(), in...));
+      using refusal =
+          typename refusal_of<given, recorded, F, list<P, In...>, list<tried, In...>>::type;
+      static_assert(ok<only<refusal, function_not_callable_with>>,
+                    "value_and_grad: the function cannot be called with the parameters and these "
+                    "inputs; give it one parameter for each of them, const auto&");
+      static_assert(ok<only<refusal, function_not_const, parameter_not_const>>,
+                    "value_and_grad: the function changes itself or what it is given; take const "
+                    "auto&, and let operator() be const");
+      static_assert(ok<only<refusal, function_takes_plain_only>>,
+                    "value_and_grad: the function takes plain tensors, and gets recorded ones; "
+                    "take const auto&, or be a template of the parameters' layout");
+      static_assert(Operand<recorded> || !ok<refusal>,
+                    "value_and_grad: the function returns nothing, or more than the loss; return "
+                    "the loss alone");
+      if constexpr (!ok<refusal> || !Tensor<recorded>)
+        return poison{};
+      else
+        return value_alone<recorded>(in...);
+    }
+  }
+
  protected:
   /// Is told when the way back begins, and has ended. Where g++ does not know the loss, because the
   /// function does not compile, it does not know this type, and so does not run the function, which
@@ -151,6 +185,18 @@ class [[nodiscard("nothing was computed yet; call it with the inputs")]] gradien
     return out;
   }
 
+  /// What f gives of parameters that have the types of variables, and are on no tape of their own.
+  template <class Y, class... In> constexpr auto value_alone(const In&... in) const {
+    variables vars = in_place_of<variables>(*parameters_);
+    const core_list<P> to(vars);
+    take_unrecorded(core_list<P>(*parameters_).at, to.at, to.size);
+    const Y y = f_(static_cast<const variables&>(vars), in...);
+    if constexpr (is_tracked<Y>)
+      return decltype(y.value())(core_of(y));  // with its record: of a tape around this one
+    else
+      return y;
+  }
+
   F f_;
   const P* parameters_;
 };
@@ -165,6 +211,9 @@ class [[nodiscard("nothing was computed yet; call it with the inputs")]] gradien
   template <class... In> constexpr auto operator()(const In&... in) const {
     return gradient_of<F, P>(f_, own_)(in...);
   }
+  template <class... In> [[nodiscard]] constexpr auto value(const In&... in) const {
+    return gradient_of<F, P>(f_, own_).value(in...);
+  }
 
  private:
   F f_;
@@ -176,7 +225,7 @@ class [[nodiscard("nothing was computed yet; call it with the inputs")]] gradien
 /// A function of the inputs that gives f(parameters, inputs...) and its gradient with respect to
 /// the parameters: a struct of tensors (see walk.hpp), or one tensor. `parameters` is read
 /// at each call and must outlive the returned function. f gets the struct with its layout
-/// `tracked`.
+/// `tracked`. Its .value(inputs...) gives f(parameters, inputs...) alone, whatever dims that has.
 template <class F, class P>
   requires detail::is_function_object<F>
 constexpr auto value_and_grad(const F& f, const P& parameters) {

@@ -23,6 +23,18 @@ inline void take_room(storage& slot, const storage& slab, index_t at, index_t by
 
 enum class gradients_lie : bool { side_by_side, anywhere };
 
+/// v becomes p with facts of its own type, where that says a layout.
+constexpr void become_variable(tensor_core& v, const tensor_core& p) {
+  const tensor_facts* const facts = p.facts->at_run_time ? p.facts : v.facts;
+  v = p;
+  v.facts = facts;
+}
+/// What has the type of variables, and is on no tape but those that the parameters are on.
+DIMESH_OUTLINE constexpr void take_unrecorded(const tensor_core* const* parameters,
+                                              tensor_core* const* variables, int count) {
+  for (int i = 0; i < count; ++i) become_variable(*variables[i], *parameters[i]);
+}
+
 /// Variables of parameters on a tape. Returns the room for the loss, behind gradients that lie side
 /// by side.
 DIMESH_OUTLINE constexpr storage open_variables(tape& t, const tensor_core* const* parameters,
@@ -44,7 +56,6 @@ DIMESH_OUTLINE constexpr storage open_variables(tape& t, const tensor_core* cons
   at = 0;
   for (int i = 0; i < count; ++i) {
     const tensor_core& p = *parameters[i];
-    tensor_core& v = *variables[i];
     auto* const leaf = t.add<variable_node>();
     leaf->on = &t;
     leaf->outer = p.record;
@@ -53,10 +64,8 @@ DIMESH_OUTLINE constexpr storage open_variables(tape& t, const tensor_core* cons
       take_room(leaf->slot, slab, at, p.bytes());
       at += slab_step(p.bytes());
     }
-    const tensor_facts* const facts = p.facts->at_run_time ? p.facts : v.facts;
-    v = p;
-    v.facts = facts;
-    v.record = leaf;
+    become_variable(*variables[i], p);
+    variables[i]->record = leaf;
   }
   return slab ? slab.part(static_cast<std::size_t>(at)) : storage{};
 }
