@@ -8,8 +8,7 @@
 //                                                                  network<gradient<L>>
 //   auto [loss, g] = complete(value_and_grad(f, params)(x, y));    // both whole, summed in one
 //                                                                  message
-//   auto loss = value_and_grad(f, params).value(x, y);             // f(params, x, y), by the same
-//                                                                  // compiled functions
+//   value_and_grad(f, params).value(x, y)    -> f(params, x, y), by the same compiled functions
 //
 // On the timeline (timeline.hpp), the two ways are spans "forward" and "backward".
 //
