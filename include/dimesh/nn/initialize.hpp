@@ -44,13 +44,31 @@ struct stated_fault<list<X, More...>, list<How, Others...>> {
 
 using filler = void (*)(dimesh::detail::tensor_core&, random_key);
 
+/// What fills a tensor by its elements and dims alone gets one whose layout is a value: it is
+/// compiled once for all layouts of a mesh.
+template <class X> struct under_any_layout;
+template <class T, class L, class... D> struct under_any_layout<basic_tensor<T, L, D...>> {
+  using type = basic_tensor<T, layout<typename L::mesh, at_run_time>, D...>;
+};
 template <class X, class How> void begin(dimesh::detail::tensor_core& at, random_key key) {
   How{}(dimesh::detail::core_access::back<X>(at), key);
+}
+template <class X, class How>
+void begin_under_any(dimesh::detail::tensor_core& at, random_key key) {
+  X x(std::move(at));
+  How{}(x, key);
+  at = std::move(dimesh::detail::core_of(x));
+}
+template <class X, class How> constexpr filler filler_of() {
+  if constexpr (states_dims_alone<How>)
+    return &begin_under_any<typename under_any_layout<X>::type, How>;
+  else
+    return &begin<X, How>;
 }
 /// By the kind of a leaf.
 template <class Leaves, class Stated> struct fillers;
 template <class... X, class... How> struct fillers<list<X...>, list<How...>> {
-  static constexpr filler of[] = {begin<X, How>...};
+  static constexpr filler of[] = {filler_of<X, How>()...};
 };
 
 template <class S> void note_all(const void* parameters, leaf* to) {

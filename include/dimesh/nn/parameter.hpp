@@ -55,6 +55,8 @@ inline constexpr double number = static_cast<double>(Ratio::num) / static_cast<d
 template <class X, class... D> double extents_of(const X& x, shape<D...>) {
   return (1.0 * ... * static_cast<double>(x.template extent<D>()));
 }
+/// It reads no layout of the tensors that it fills.
+template <class How> inline constexpr bool states_dims_alone = false;
 template <class X> void fill_deviating(X& x, random_key key, double deviation) {
   fill_normal(x, key, 0, static_cast<computed<value_of<X>>>(deviation));
 }
@@ -102,6 +104,18 @@ template <class In, class Out> struct glorot_uniform {
     fill_uniform(x, key, -limit, limit);
   }
 };
+
+namespace detail {
+template <> inline constexpr bool states_dims_alone<zeros> = true;
+template <> inline constexpr bool states_dims_alone<ones> = true;
+template <class Deviation> inline constexpr bool states_dims_alone<normal<Deviation>> = true;
+template <class Deviation, int N>
+inline constexpr bool states_dims_alone<normal_in_sum<Deviation, N>> = true;
+template <class... In> inline constexpr bool states_dims_alone<normal_by_fan_in<In...>> = true;
+template <class... In> inline constexpr bool states_dims_alone<he_normal<In...>> = true;
+template <class In, class Out>
+inline constexpr bool states_dims_alone<glorot_uniform<In, Out>> = true;
+}  // namespace detail
 
 }  // namespace dimesh::nn
 
