@@ -9,6 +9,19 @@
 #include "../common/some_ranks.hpp"
 #include "layouts.hpp"
 
+dm::run_options what_is_told(const settings& s, const report::run_result& foreseen) {
+  dm::run_options told = report::run_options(s, foreseen.layout);
+  told.log = s.out + "/" + foreseen.layout;
+  told.rates = report::rates("tokens", tokens_per_step, foreseen.bytes_predicted);
+  return told;
+}
+
+dm::step_trace pictures_of_step(const settings& s, const std::string& name) {
+  return {.trace = s.out + "/trace_" + name + ".json",
+          .picture = s.out + "/timeline_" + name + ".svg",
+          .title = "A step under '" + name + "'"};
+}
+
 void training::prepare() {
   run.keep("rate", rate);
   const auto options = [this](dm::index_t n) -> nn::run_options {

@@ -42,6 +42,11 @@ struct training {
   void conclude();
 };
 
+/// What a run says of itself on the way, from what was foreseen.
+dm::run_options what_is_told(const settings& s, const report::run_result& foreseen);
+/// Where a step's timeline goes.
+dm::step_trace pictures_of_step(const settings& s, const std::string& name);
+
 /// Trains under a plan, which goes by this name.
 template <class Plan>
 report::run_result train(const std::string& name, const dm::grid<typename Plan::mesh>& g,
@@ -60,10 +65,7 @@ report::run_result train(const std::string& name, const dm::grid<typename Plan::
   // The step that will run, on tensors without elements: nothing is computed or sent.
   const auto cost = dm::count(loss_and_gradient<Plan>{}, p, now);
   auto result = report::begun<report::run_result>(name, g, p, cost.counts);
-  dm::run_options told = report::run_options(s, name);
-  told.log = s.out + "/" + name;
-  told.rates = report::rates("tokens", tokens_per_step, result.bytes_predicted);
-  dm::training_run run(g, report::loop_options(s), told);
+  dm::training_run run(g, report::loop_options(s), what_is_told(s, result));
   run.keep("model", p);
   run.keep("adam", state);
   run.keep(load);
@@ -92,7 +94,8 @@ report::run_result train(const std::string& name, const dm::grid<typename Plan::
   };
   run.loop.evaluate = [&](dm::index_t) -> dm::metrics {
     return {{"loss", report::mean_over_batches<batch>(unseen, s.validation, [&](const pieces& b) {
-               return dm::value(dm::complete(loss<Plan>{}(p, b.ids, b.next)));
+               const auto mean = dm::value_and_grad(loss<Plan>{}, p).value(b.ids, b.next);
+               return dm::value(dm::complete(mean));
              })}};
   };
   t.write = [&](const nn::token_list& prompt, const nn::generate_options& how) {
@@ -100,10 +103,7 @@ report::run_result train(const std::string& name, const dm::grid<typename Plan::
     return nn::generate(writer(), p, g, {prompt}, how)[0];
   };
   t.prepare();
-  dm::trace_steps(run.loop, g, std::min(s.steps - 3, 10), 3,
-                  {.trace = s.out + "/trace_" + name + ".json",
-                   .picture = s.out + "/timeline_" + name + ".svg",
-                   .title = "A step under '" + name + "'"});
+  dm::trace_steps(run.loop, g, std::min(s.steps - 3, 10), 3, pictures_of_step(s, name));
   result.told_to_end = run.go() == dm::loop_end::signal;
   report::finish<typename Plan::mesh>(result, run, sent);
   if (!result.told_to_end) t.conclude();

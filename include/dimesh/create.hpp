@@ -16,6 +16,7 @@
 #include "dimesh/fill.hpp"
 #include "dimesh/interop/from_array.hpp"
 #include "dimesh/reflect/grids.hpp"
+#include "dimesh/reflect/made_at_once.hpp"
 #include "dimesh/reflect/walk.hpp"
 #include "dimesh/shaped.hpp"
 
@@ -94,10 +95,13 @@ X normal_on(const grid<typename X::mesh_type>& g, random_key key, const Mean& me
 }
 template <class S, class Where, class... From>
 constexpr S make_on(const Where& where, const From&... extents) {
-  return build_tensors<S>([&](const auto&, auto t) {
-    using X = typename decltype(t)::type;
-    return X(where_of<typename X::mesh_type>(where), extents...);
-  });
+  if constexpr (sizeof...(From) == 0 && is_made_at_once<S, Where>())
+    return made_at_once<S>(where);
+  else
+    return build_tensors<S>([&](const auto&, auto t) {
+      using X = typename decltype(t)::type;
+      return X(where_of<typename X::mesh_type>(where), extents...);
+    });
 }
 }  // namespace detail
 

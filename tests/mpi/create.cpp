@@ -136,3 +136,46 @@ TEST_CASE("structs: made, cleared and copied in form as a whole") {
   CHECK(dm::empty_like(n).w.data() != n.w.data());
   CHECK(dm::make<network<dm::gradient<L>>>(g, p{7}, q{2}).b[0].local_size() == 2);
 }
+
+namespace {
+struct tall : dm::dim<12> {};
+struct odd : dm::dim<5> {};
+template <class L> struct fixed {
+  BOOST_HANA_DEFINE_STRUCT(fixed, (dm::tensor<float, L, tall, odd>, w),
+                           (std::array<dm::tensor<double, L, odd>, 2>, b), (int, many));
+};
+template <class L> struct indivisible {
+  BOOST_HANA_DEFINE_STRUCT(indivisible, (dm::tensor<float, L, tall>, a),
+                           (dm::tensor<float, L, odd>, b));
+};
+template <class F> std::string said_by(const F& f) {
+  try {
+    f();
+  } catch (const dm::error& e) {
+    return e.what();
+  }
+  return {};
+}
+}  // namespace
+
+TEST_CASE(
+    "structs whose types say all extents: blocks and errors are those of tensors made alone") {
+  const dm::grid<ts::line> g;
+  using L = dm::layout<ts::line, dm::split<tall, ts::x>>;
+  static_assert(dm::detail::is_made_at_once<fixed<L>, dm::grid<ts::line>>());
+  static_assert(!dm::detail::is_made_at_once<fixed<dm::shaped<L>>, dm::grid<ts::line>>());
+  const auto n = dm::make<fixed<L>>(g);
+  const dm::tensor<float, L, tall, odd> alone(g);
+  CHECK(n.w.block<tall>() == alone.block<tall>());
+  CHECK(n.w.extent<odd>() == 5);
+  CHECK(&n.b[1].grid() == &g);
+  CHECK(n.b[1].local_size() == 5);
+  CHECK(n.b[0].data() != n.b[1].data());
+  CHECK(n.many == 0);
+  CHECK(said_by([&] { (void)dm::make<network<L>>(g); }) ==
+        said_by([&] { (void)dm::make<dm::tensor<float, L, p, q>>(g); }));
+  using K = dm::layout<ts::line, dm::split<odd, ts::x>>;
+  CHECK(said_by([&] { (void)dm::make<indivisible<K>>(g); }) ==
+        said_by([&] { (void)dm::make<dm::tensor<float, K, odd>>(g); }));
+  CHECK(said_by([&] { (void)dm::make<indivisible<K>>(g); }).empty() == (ranks() == 1));
+}

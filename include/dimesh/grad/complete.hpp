@@ -162,10 +162,45 @@ template <class S>
   return detail::complete_in_one<true, plain>(gradients);
 }
 
+namespace detail {
+/// The cores of gradients, and behind them that of the loss.
+template <class G> struct step_cores {
+  static constexpr int size = leaf_count<G> + 1;
+  tensor_core* at[size];
+  template <class V> constexpr explicit step_cores(value_and_gradient<V, G>& step) {
+    const core_list<G> gradients(step.gradient);
+    std::copy_n(gradients.at, size - 1, at);
+    at[size - 1] = &core_of(step.value);
+  }
+};
+/// Lists of cores complete them: of vectors the run knows how many there are, and operations
+/// recorded around this one have one result each.
+template <class V, class G>
+inline constexpr bool is_listed =
+    leaf_count<G> > 0 && !is_tracked<V> && !holds_recorded<typename leaves<G>::type> &&
+    ok<complete_fault<bundle<G, V>>>;
+template <class V, class G> constexpr auto complete_step(value_and_gradient<V, G>& step) {
+  using whole = typename completed_type<G>::type;
+  using loss = typename completed_type<V>::type;
+  static_assert(completes_to<typename leaves<G>::type, typename leaves<whole>::type>::value,
+                "complete: a parameter's layout is partial itself; complete the parameters first");
+  value_and_gradient<loss, whole> out{loss(), in_place_of<whole>(step.gradient)};
+  const step_cores<G> from(step);
+  const step_cores<whole> to(out);
+  if constexpr (holds_shapes<bundle<G, V>>)
+    complete_foreseen(from, to);
+  else
+    complete_listed(from.at, to.at, from.size, true);
+  return out;
+}
+}  // namespace detail
+
 /// The whole loss and the whole gradients, summed together.
 template <class V, class G> constexpr auto complete(value_and_gradient<V, G>&& step) {
   if constexpr (is_poison<V>) {
     return value_and_gradient<poison, typename detail::completed_type<G>::type>{};
+  } else if constexpr (detail::is_listed<V, G>) {
+    return detail::complete_step(step);
   } else {
     auto both = complete(detail::bundle<G, V>(std::move(step.gradient), std::move(step.value)));
     using whole = decltype(both);

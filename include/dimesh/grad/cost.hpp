@@ -16,6 +16,7 @@
 #include "dimesh/grad/cost_faults.hpp"
 #include "dimesh/grad/missing_headers.hpp"
 #include "dimesh/ledger/event_log.hpp"
+#include "dimesh/reflect/made_at_once.hpp"
 
 namespace dimesh {
 
@@ -42,15 +43,17 @@ template <class First, class... Rest> struct mesh_of_arguments<First, Rest...> {
 
 /// The argument with its tensors as shapes, of their own types, whose bytes are alive to the end.
 template <class X> constexpr X counted(const X& x, tally* t) {
-  X y(x);  // members that are no tensors come along
-  if constexpr (Tensor<X>) {
-    core_of(y).become_shape(t);
-  } else if constexpr (TensorStruct<X>) {
+  if constexpr (TensorStruct<X>) {
+    X y = copied(x);
     const core_list<X> all(y);
     for (int i = 0; i < all.size; ++i)
       if (all.at[i]->defined() || all.at[i]->is_shape) all.at[i]->become_shape(t);
+    return y;
+  } else {
+    X y(x);
+    if constexpr (Tensor<X>) core_of(y).become_shape(t);
+    return y;
   }
-  return y;
 }
 
 /// f(x...), for what it enters in a ledger; it may give nothing.

@@ -9,6 +9,7 @@
 
 #include "dimesh/core/results.hpp"
 #include "dimesh/core/rule.hpp"
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/map.hpp"
 #include "dimesh/memory/memory.hpp"
@@ -213,17 +214,17 @@ void update_each(const Rule& rule, P& parameters, const G& gradients, S&... stat
 }
 
 namespace detail {
-/// A struct like `parameters`, all zeros: where optimizers keep their state.
-template <class P> P zeros_in_form_of(const P& parameters) {
-  (void)sizeof(walked_form<P>);  // what cannot be walked says so, before anything else does
-  P state = in_form_of<P>(parameters);
-  const core_list<P> to(state), from(parameters);
-  for (int i = 0; i < to.size; ++i) {
-    tensor_core& s = *to.at[i];
-    if (is_absent(*from.at[i])) continue;
-    s.place_like(*from.at[i]);
+/// Zeros that lie as the tensors of a list do.
+void make_zeros_like(const tensor_core* const* from, tensor_core* const* to, int count);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void make_zeros_like(const tensor_core* const* from, tensor_core* const* to,
+                                           int count) {
+  for (int i = 0; i < count; ++i) {
+    tensor_core& s = *to[i];
+    if (is_absent(*from[i])) continue;
+    s.place_like(*from[i]);
     if (s.is_shape) {
-      s.count = from.at[i]->count;
+      s.count = from[i]->count;
       s.live = live_bytes(s.count, s.bytes());
       continue;
     }
@@ -231,6 +232,14 @@ template <class P> P zeros_in_form_of(const P& parameters) {
     const in_space here(s.facts->space);
     zero_bytes(s.memory.data(), s.bytes());
   }
+}
+#endif
+/// A struct like `parameters`, all zeros: where optimizers keep their state.
+template <class P> P zeros_in_form_of(const P& parameters) {
+  (void)sizeof(walked_form<P>);  // what cannot be walked says so, before anything else does
+  P state = in_form_of<P>(parameters);
+  const core_list<P> to(state), from(parameters);
+  make_zeros_like(from.at, to.at, to.size);
   return state;
 }
 }  // namespace detail
