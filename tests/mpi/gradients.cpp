@@ -292,6 +292,11 @@ TEST_CASE("value_and_grad: the value alone, of parameters that move on, of a tem
   CHECK(dm::value(dm::value_and_grad(square, dm::constant<X>(g, 5)).value()) ==
         25.0 * static_cast<double>(L));
   CHECK(farthest(dm::value_and_grad(rows, w).value(w), std::vector<double>(L, 9)) == 0);
+  auto given_up = dm::value_and_grad(square, w)();
+  const auto whole = dm::complete(std::move(given_up));
+  CHECK(dm::value(whole.value) == 9.0 * static_cast<double>(L));
+  CHECK(!given_up.gradient.defined());  // nor is its memory shared with what is whole
+  CHECK(!given_up.value.defined());
   const auto cost =
       dm::count([&](const auto& v) { return dm::value_and_grad(square, v).value(); }, w);
   CHECK(cost.flops() == dm::count(square, w).flops());

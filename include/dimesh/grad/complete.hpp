@@ -173,6 +173,10 @@ template <class G> struct step_cores {
     at[size - 1] = &core_of(step.value);
   }
 };
+/// What was given up holds its memory no longer.
+DIMESH_OUTLINE constexpr void let_go(tensor_core* const* x, int count) {
+  for (int i = 0; i < count; ++i) tensor_core gone(std::move(*x[i]));
+}
 /// Lists of cores complete them: of vectors the run knows how many there are, and operations
 /// recorded around this one have one result each.
 template <class V, class G>
@@ -191,6 +195,7 @@ template <class V, class G> constexpr auto complete_step(value_and_gradient<V, G
     complete_foreseen(from, to);
   else
     complete_listed(from.at, to.at, from.size, true);
+  let_go(from.at, from.size);
   return out;
 }
 }  // namespace detail
