@@ -12,6 +12,7 @@
 
 // clang-format off: the order is for readers
 #include "dimesh/layout/fault.hpp"      // the ways a program can be wrong
+#include "dimesh/core/members_elsewhere.hpp"  // what tensors are asked for, and do not have
 #include "dimesh/dim.hpp"               // struct batch : dim<256> {};
 #include "dimesh/axis.hpp"              // struct rows : axis<2> {};
 #include "dimesh/mesh.hpp"              // struct pod : mesh<rows, cols> {};
@@ -55,6 +56,7 @@
 #include "dimesh/op/refusals/unnamed_calls.hpp"
 #include "dimesh/op/refusals/unnamed_dims.hpp"
 #include "dimesh/op/value.hpp"
+#include "dimesh/op/refusals/names_elsewhere.hpp"  // matmul, transpose, allreduce ...
 #include "dimesh/op/refusals/wrong_kinds.hpp"    // sentences for names of the wrong kind
 #include "dimesh/op/refusals/wrong_numbers.hpp"
 #include "dimesh/op/refusals/wrong_functions.hpp"

@@ -51,10 +51,17 @@ auto f(const matrix& x) { return dm::pow(x, 3) + dm::pow(2, x); }
 // mistake: habits__map_of_nothing
 // expect: map: the function comes first, then the tensors whose elements it takes: map(f, x, y)
 // expect: not_a_tensor<dimesh::detail::nothing<>
+// also: OF_ARRAY
 #ifdef COMPILE_FAIL
+#ifdef OF_ARRAY
+auto f(const std::vector<float>& x) {
+  return dm::map([](auto v) { return v; }, x);
+}
+#else
 auto f(const matrix&) {
   return dm::map([](auto v) { return v; });
 }
+#endif
 #else
 auto f(const matrix& x) {
   return dm::map([](auto v) { return v; }, x);
@@ -88,6 +95,28 @@ auto f(const matrix& x) {
   return dm::stencil_exchange([](auto v) { return dm::at<batch>(v, 1); }, dm::boundary::zero, u);
 }
 #endif
+
+// mistake: habits__select_of_two
+// expect: select: a condition and two values, which may be numbers, stand in the parentheses: select(x > 0, x, y)
+// expect: wrong_arguments<dimesh::detail::nothing<>
+#ifdef COMPILE_FAIL
+auto f(const matrix& x) { return dm::select(x > 0, 1); }
+#else
+auto f(const matrix& x) { return dm::select(x > 0, 1, x); }
+#endif
+
+// mistake: habits__function_with_mistake
+// expect: alpha
+struct scaled {
+  template <class T> auto operator()(T v) const {
+#ifdef COMPILE_FAIL
+    return v.alpha;
+#else
+    return 2 * v;
+#endif
+  }
+};
+auto f(const matrix& x) { return dm::map(scaled{}, x); }
 
 // mistake: habits__value_of_place
 // expect: value: takes a tensor without dims and nothing else; one element is x.at(batch{0}), on the rank that holds it

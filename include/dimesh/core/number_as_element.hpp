@@ -62,10 +62,9 @@ template <class T, class N> constexpr T as_element(std::string_view call, N n) {
 /// n in the type T in which it meets elements. Throws dimesh::error where C++ would take another
 /// type for both, and n is none of T: the type of a result comes of the elements alone.
 template <class T, class N> constexpr T met_as(std::string_view call, N n) {
-  if constexpr (both_whole<T, N> && !std::is_same_v<std::common_type_t<T, N>, T>)
-    return as_element<T>(call, n);
-  else
-    return static_cast<T>(n);
+  if constexpr (both_whole<T, N>)
+    if constexpr (!std::is_same_v<std::common_type_t<T, N>, T>) return as_element<T>(call, n);
+  return static_cast<T>(n);
 }
 /// The same of what whole elements are divided by. Throws dimesh::error where it is 0, too.
 template <class T, class N> constexpr T met_as_divisor(std::string_view call, N n) {

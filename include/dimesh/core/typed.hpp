@@ -6,6 +6,7 @@
 #pragma once
 
 #include "dimesh/core/any_argument.hpp"
+#include "dimesh/core/members_elsewhere.hpp"
 #include "dimesh/core/tensor_core.hpp"
 
 namespace dimesh::detail {
@@ -37,7 +38,7 @@ template <class Spec> constexpr tensor_core& core_of(typed_core<Spec>& x);
 template <class Spec> constexpr const tensor_core& core_of(const typed_core<Spec>& x);
 
 /// A core with the type that says what it is.
-template <class Spec> class typed_core : protected tensor_core {
+template <class Spec> class typed_core : protected tensor_core, public members_elsewhere {
   friend struct core_access;
   friend constexpr tensor_core& core_of<Spec>(typed_core& x);
   friend constexpr const tensor_core& core_of<Spec>(const typed_core& x);

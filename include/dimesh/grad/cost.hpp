@@ -152,7 +152,7 @@ template <class F, class... X> [[nodiscard]] constexpr auto count(const F& f, co
   detail::tally t;
   if constexpr (!std::is_void_v<M>) t.home = mesh_number<M>;
   if constexpr (ok<fault>) detail::call_to_count(f, detail::counted(x, &t)...);
-  return ledger<M>{t};
+  return ledger<std::conditional_t<std::is_void_v<M>, mesh<>, M>>{t};
 }
 /// Where a type is given for the function.
 template <class F, class First, class... X>

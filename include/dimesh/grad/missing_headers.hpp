@@ -88,6 +88,15 @@ constexpr detail::unknown_pair<poison> jvp(detail::any_function, detail::any_arg
 }
 template <class... No>
   requires(sizeof...(No) == 0)
+constexpr detail::unknown_function grad(detail::any_function, detail::any_argument = {},
+                                        detail::any_argument = {}) {
+  static_assert(ok<named_otherwise<No...>>,
+                "grad: it is value_and_grad(f, parameters)(x), which gives the value and the "
+                "gradients");
+  return {};
+}
+template <class... No>
+  requires(sizeof...(No) == 0)
 constexpr detail::unknown_function recompute(detail::any_function) {
   static_assert(ok<detail::missing_header<op_header::recompute, No...>>,
                 "recompute: has a header of its own; #include <dimesh/grad/recompute.hpp>");

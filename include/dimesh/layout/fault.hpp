@@ -39,6 +39,7 @@ enum class op_header {
   recompute
 };
 template <op_header H> struct header_missing;
+template <class... Names> struct named_otherwise;  // a name that other libraries have for it
 
 // Something else stands where a name of this kind is wanted.
 template <class X> struct not_a_dim;

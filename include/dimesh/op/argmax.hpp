@@ -60,7 +60,7 @@ template <class D, bool Greatest, class X> constexpr auto arg_extreme_of(const X
 
 template <class D, bool Greatest, class X> constexpr auto arg_extreme(const X& x) {
   using fault = fault_of<argmax_rule<D>, X>;
-  if constexpr (!ok<fault> || is_poison<X>)
+  if constexpr (!ok<fault> || is_poison<X> || !has_order<X>)
     return poison{};
   else if constexpr (is_storage_only<value_of<X>>)
     return arg_extreme_of<D, Greatest>(cast<computed<value_of<X>>>(x));
@@ -92,6 +92,8 @@ template <Dim D, Operand X> constexpr auto argmax(const X& x) {
   static_assert(ok<only<fault, dim_has_halo>>,
                 "argmax: blocks of this dim carry a halo, which would count twice; take the tensor "
                 "without it");
+  static_assert(!ok<fault> || detail::has_order<X>,
+                "argmax: elements of this type have no order that is known; cast the tensor first");
   return detail::arg_extreme<D, true>(x);
 }
 
@@ -111,6 +113,8 @@ template <Dim D, Operand X> constexpr auto argmin(const X& x) {
   static_assert(ok<only<fault, dim_has_halo>>,
                 "argmin: blocks of this dim carry a halo, which would count twice; take the tensor "
                 "without it");
+  static_assert(!ok<fault> || detail::has_order<X>,
+                "argmin: elements of this type have no order that is known; cast the tensor first");
   return detail::arg_extreme<D, false>(x);
 }
 

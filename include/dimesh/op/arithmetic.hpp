@@ -32,6 +32,13 @@ struct number_for<T, N> {
   using type = std::conditional_t<std::is_floating_point_v<N>, N, decltype(+T())>;
 };
 
+/// Elements of a user's own that are not made of numbers.
+template <class T, class N>
+  requires(!element_traits<T>::is_known && !std::is_convertible_v<N, T>)
+struct number_for<T, N> {
+  using type = no_such_number;
+};
+
 template <class X, class N> struct number_beside : number_for<value_of<X>, N> {};
 template <class X, class N> using number_as = unless_poison<X, number_beside<X, N>, N>;
 
@@ -53,11 +60,20 @@ template <class X> using offset_fault = fault_of<offset_rule, X>;
 
 template <class F, class X>
 constexpr auto offset_by(std::string_view call, const F& f, const X& x) {
-  if constexpr (!ok<offset_fault<X>> || is_poison<X>)
+  if constexpr (!ok<offset_fault<X>> || is_poison<X>) {
     return poison{};
-  else
-    return apply_rule<offset_rule, typename map_value<void, F, value_of<X>>::type>(
-        map_op<F, typename map_value<void, F, value_of<X>>::type, value_of<X>>{f, call}, x);
+  } else {
+    using fault = operator_fault_of<false, F, value_of<X>>;
+    static_assert(ok<fault>,
+                  "operators and functions: elements of these types have none such, or take no "
+                  "number beside them; write map(f, x, y), f a function of elements");
+    if constexpr (ok<fault>) {
+      using R = typename map_value<void, F, value_of<X>>::type;
+      return apply_rule<offset_rule, R>(map_op<F, R, value_of<X>>{f, call}, x);
+    } else {
+      return poison{};
+    }
+  }
 }
 
 // Compiled once in dimesh::compiled.

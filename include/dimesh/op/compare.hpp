@@ -85,10 +85,30 @@ template <class F, class T> struct with_number {
   T n;
   template <class A> KOKKOS_INLINE_FUNCTION bool operator()(const A& a) const { return f(a, n); }
 };
+template <class A, class B>
+inline constexpr int computes<less_function, A, B> = requires(A a, B b) { a < b; };
+template <class A, class B>
+inline constexpr int computes<less_equal_function, A, B> = requires(A a, B b) { a <= b; };
+template <class A, class B>
+inline constexpr int computes<greater_function, A, B> = requires(A a, B b) { a > b; };
+template <class A, class B>
+inline constexpr int computes<greater_equal_function, A, B> = requires(A a, B b) { a >= b; };
+template <class A, class B>
+inline constexpr int computes<equal_function, A, B> = requires(A a, B b) { a == b; };
+template <class A, class B>
+inline constexpr int computes<not_equal_function, A, B> = requires(A a, B b) { a != b; };
+template <class F, class T, class A>
+inline constexpr int computes<with_number<F, T>, A> = computes<F, A, T>;
+
+/// The type of a number beside elements that take it as T.
+template <class N, class T> struct number_compared : std::common_type<N, T> {};
+template <class N> struct number_compared<N, no_such_number> {
+  using type = no_such_number;
+};
 
 template <join_kind Kind, class F, class X, class N>
 constexpr auto compare(const F& f, const X& x, N n) {
-  using T = std::common_type_t<N, number_as<X, N>>;
+  using T = typename number_compared<N, number_as<X, N>>::type;
   return map_as<Kind>(with_number<F, T>{f, static_cast<T>(n)}, x);
 }
 

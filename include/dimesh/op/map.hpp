@@ -138,11 +138,12 @@ constexpr auto map_legal(std::string_view call, const F& f, const X&... x) {
   return apply_rule<elementwise_rule<Kind>, R>(map_op<F, R, value_of<X>...>{f, call}, x...);
 }
 
-/// Kernels take such elements, and so many of them. Where F is refused nothing is asked.
-template <class As, bool Called, class F, class... V> inline constexpr bool fits_map = true;
-template <class As, class F, class... V>
-inline constexpr bool fits_map<As, true, F, V...> =
-    local::detail::fills_rows<typename map_value<As, F, V...>::type, V...>;
+/// Kernels take such elements, and so many of them. Where F, which gives R, is refused nothing is
+/// asked.
+template <class As, bool Called, class R, class... V> inline constexpr bool fits_map = true;
+template <class As, class R, class... V>
+inline constexpr bool fits_map<As, true, R, V...> =
+    local::detail::fills_rows<typename value_kept<As, R, V...>::type, V...>;
 
 /// Applies an elementwise operation of a kind; poison where it may not be. The caller says why.
 /// What only the run can refuse is said of the call that the user made.
@@ -156,7 +157,18 @@ constexpr auto map_called(std::string_view call, const F& f, const X&... x) {
 }
 template <join_kind Kind, class As = void, class F, class... X>
 constexpr auto map_as(const F& f, const X&... x) {
-  return map_called<Kind, As>(call_of<F>(), f, x...);
+  if constexpr ((is_poison<X> || ...)) {
+    return poison{};
+  } else {
+    using fault = operator_fault_of<Kind == join_kind::real, F, value_of<X>...>;
+    static_assert(ok<fault>,
+                  "operators and functions: elements of these types have none such, or take no "
+                  "number beside them; write map(f, x, y), f a function of elements");
+    if constexpr (ok<fault>)
+      return map_called<Kind, As>(call_of<F>(), f, x...);
+    else
+      return poison{};
+  }
 }
 
 /// A tensor that the caller gives up: an rvalue of its own.
@@ -228,7 +240,9 @@ constexpr auto map(const F& f, const X&... x) {
     detail::assert_kernel_function<F>();
     using R = decltype(detail::ask<F>()(std::declval<computed<value_of<X>>>()...));
     using dual = decltype(detail::ask<F>()(std::declval<detail::element_given<X, X...>>()...));
-    using called = typename detail::map_function_fault<R, dual, F, X...>::type;
+    constexpr bool broken = detail::is_broken<R, F, computed<value_of<X>>...>;
+    using fault_of_call = typename detail::map_function_fault<R, dual, F, X...>::type;
+    using called = std::conditional_t<broken, no_fault, fault_of_call>;
     static_assert(ok<only<called, function_not_callable_with>>,
                   "map: the function cannot be called with these elements; give it a parameter for "
                   "each operand, of its element's type or auto");
@@ -240,18 +254,19 @@ constexpr auto map(const F& f, const X&... x) {
     static_assert(ok<only<called, function_takes_plain_only>>,
                   "map: where gradients are wanted the function gets dual numbers, and this one "
                   "takes plain ones; give it auto parameters");
-    constexpr bool fits = detail::fits_map<T, ok<called>, F, value_of<X>...>;
-    static_assert(fits,
+    using fits = std::bool_constant<detail::fits_map<T, ok<called>, R, value_of<X>...>>;
+    static_assert(fits::value,
                   "map: elements have 1, 2, 4, 8 or 16 bytes, and there are 8 operands at most; "
                   "map a function of some, and another one of the results");
     using complex_fault = typename detail::map_complex_fault<F, X...>::type;
     static_assert(ok<only<complex_fault, element_not_differentiable>>,
                   "map: gradients do not pass through a function of complex elements; compose it "
                   "of + - * /, conj, real, imag and norm2, or use stop_gradient");
-    if constexpr (!ok<complex_fault> || !ok<called> || !fits)
+    if constexpr (!ok<complex_fault> || !ok<called> || !fits::value || broken)
       return poison{};
     else
-      return detail::map_as<detail::join_kind::nonlinear, T>(f, x...);
+      // (R stands here for g++: where f's text is wrong, and R therefore, nothing more is said.)
+      return detail::map_as<detail::join_kind::nonlinear, std::conditional_t<true, T, R>>(f, x...);
   }
 }
 

@@ -77,7 +77,7 @@ template <Dim D, class T = float, Operand X> constexpr auto one_hot(const X& x, 
                 "one_hot: the tensor has this dim already; choose another for the classes");
   static_assert(ok<only<fault, partial_operand>>,
                 "one_hot: the operand is a sum yet to be made; complete it first");
-  static_assert(detail::holds_places<X>,
+  static_assert(!ok<fault> || detail::holds_places<X>,
                 "one_hot: places are whole numbers; cast the tensor to an integer type first");
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};

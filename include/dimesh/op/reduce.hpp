@@ -12,6 +12,7 @@
 #include "dimesh/op/arithmetic.hpp"
 #include "dimesh/op/parts/at_extreme.hpp"
 #include "dimesh/op/parts/expand.hpp"
+#include "dimesh/op/parts/reduce_rule.hpp"
 #ifdef DIMESH_CHECKED
 #include "dimesh/op/parts/sums_held.hpp"
 #endif
@@ -19,43 +20,6 @@
 namespace dimesh {
 
 namespace detail {
-
-/// What is left of x without some dims, over those of `out`: along the axes that split these dims
-/// lie results of that kind. Addends: it takes a sum yet to be made.
-constexpr outcome reduce_rule_of(const tensor_facts& x, dim_list gone, dim_list out, use kind,
-                                 bool addends) {
-  for (int i = 0; i < gone.size; ++i)
-    if (x.place_of(gone[i]) < 0) return blamed(fault_code::dim_not_in_tensor, gone[i]);
-  if (const int i = gone.repeated(); i >= 0) return blamed(fault_code::dim_repeated, gone[i]);
-  if (const int a = x.layout.first_partial(!addends); a >= 0)
-    return blamed_axis(fault_code::partial_operand, a);
-  for (int i = 0; i < gone.size; ++i)  // elements of halos would count twice
-    if (x.layout.halo[x.place_of(gone[i])].any()) return blamed(fault_code::dim_has_halo, gone[i]);
-  table t = x.layout;
-  for (int a = 0; a < t.axes; ++a)
-    if (t.axis[a].what == use::split && !out.has(x.dim[static_cast<int>(t.axis[a].dim)]))
-      t.axis[a] = {kind};
-  return allowed(table_over_dims(t, x.dims(), out));
-}
-
-/// Rule of an operation that joins the elements along D...
-template <use Kind, bool Addends, class... D> struct reduce_rule {
-  using named = list<D...>;
-  static constexpr bool of_reals = Kind == use::partial_max || Kind == use::partial_min;
-  template <class First, class...> struct dims {
-    using type = typename remaining<First, named>::type;
-  };
-  static constexpr outcome of(rule_operands x, dim_list out) {
-    return reduce_rule_of(x[0], dims_in<named>, out, Kind, Addends);
-  }
-};
-template <use Kind, class T, class S, class Gone> struct reduced_spec_impl;
-template <use Kind, class T, class S, class... D> struct reduced_spec_impl<Kind, T, S, list<D...>> {
-  using type = result_spec<reduce_rule<Kind, true, D...>, T, S>;
-};
-/// The spec of S without the dims Gone.
-template <use Kind, class T, class S, class Gone>
-using reduced_spec = typename reduced_spec_impl<Kind, T, S, Gone>::type;
 
 /// Truths are counted, in whole numbers; As: the type that is asked for.
 template <class As, class T>
@@ -67,6 +31,17 @@ template <class R, class T, class Join> void reduce_blocks(Join join, results y,
   local::map_reduce_over(join, loops_over(loop_dims(x[0]), y[0], x[0]), local::detail::itself{},
                          y[0].data<R>(), x[0].data<const T>());
 }
+
+/// Can a kernel add up elements T in a type R? Asked of types of a user's own.
+template <class R, class T> inline constexpr bool adds_up = true;
+template <class R, class T>
+  requires(!are_known<R, T>)
+inline constexpr bool adds_up<R, T> = requires(R sum, T x) {
+  R(0);
+  R{};
+  sum += static_cast<R>(x);
+  R(sum + sum);
+};
 
 /// Elements R of elements T.
 template <class R, class T> struct sum_op {
@@ -133,11 +108,19 @@ struct dims_or_all<X, list<>> {
 /// Callers have asserted that there is no fault.
 template <class As = void, class X, class... D> constexpr auto sum_list(const X& x, list<D...>) {
   using rule = reduce_rule<use::partial, true, D...>;
-  if constexpr (!ok<fault_of<rule, X>> || is_poison<X>)
+  if constexpr (!ok<fault_of<rule, X>> || is_poison<X>) {
     return poison{};
-  else
-    return apply_rule<rule, sum_value<As, value_of<X>>>(
-        sum_op<sum_value<As, value_of<X>>, value_of<X>>{}, x);
+  } else {
+    using R = sum_value<As, value_of<X>>;
+    constexpr bool adds = adds_up<R, value_of<X>>;
+    static_assert(ok<std::conditional_t<adds, no_fault, element_not_summable<value_of<X>>>>,
+                  "sum: elements of this type have no +, +=, or are not made of 0; map them to "
+                  "numbers, or give the type these operators");
+    if constexpr (adds)
+      return apply_rule<rule, R>(sum_op<R, value_of<X>>{}, x);
+    else
+      return poison{};
+  }
 }
 /// Each rank would find an extreme of its own, and the cotangent would not know whose it is.
 template <class X, class... D> inline constexpr bool is_recorded_and_split = false;
@@ -242,8 +225,10 @@ constexpr auto mean(const X& x) {
     return poison{};
   } else {
     using R = detail::mean_elements<typename detail::stated<D...>::type, value_of<X>>;
-    const auto n = static_cast<computed<R>>(detail::count_list(x, dims{}));
-    return detail::map_as<detail::join_kind::linear, R>(detail::unscale_function<computed<R>>{n},
+    using N = std::conditional_t<std::is_constructible_v<computed<R>, double>, computed<R>,
+                                 detail::no_such_number>;
+    const auto n = static_cast<N>(detail::count_list(x, dims{}));
+    return detail::map_as<detail::join_kind::linear, R>(detail::unscale_function<N>{n},
                                                         detail::sum_list<computed<R>>(x, dims{}));
   }
 }

@@ -116,7 +116,7 @@ template <Dim D, Operand X, Operand I> constexpr auto take(const X& table, const
   static_assert(ok<only<fault, partial_meets_split>>,
                 "take: the table is a sum yet to be made along an axis that splits the places; "
                 "complete it first");
-  static_assert(detail::holds_places<I>,
+  static_assert(!ok<fault> || detail::holds_places<I>,
                 "take: places are whole numbers; cast the tensor to an integer type first");
   if constexpr (!ok<fault> || is_poison<X> || is_poison<I>)
     return poison{};

@@ -120,6 +120,9 @@ struct adam {
   bool (*decays)(const member_path& path, int rank) = decay_all;
   detail::no_more_numbers end{};
 
+  /// Says that a step is a call of the optimizer itself.
+  template <class... No, class... A> void step(const A&...) const { detail::refuse_step<No...>(); }
+
   template <class P> static adam_state<P> start(const P& parameters) {
     return {detail::zeros_in_form_of(parameters), detail::zeros_in_form_of(parameters), 0};
   }

@@ -93,6 +93,13 @@ template <class P> constexpr void assert_described() {
   if constexpr (!Tensor<P>) (void)sizeof(walkable<P>);
 }
 
+/// What is said of a step by another name.
+template <class... No> constexpr void refuse_step() {
+  static_assert(ok<named_otherwise<No...>>,
+                "optimizers: a step is a call, descend(params, complete(gradients)), with state = "
+                "roll.start(params) as the third argument of those that keep one");
+}
+
 /// The end of an optimizer's list of numbers: there are no more of them.
 struct no_more_numbers {
   constexpr no_more_numbers() = default;

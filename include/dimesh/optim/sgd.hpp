@@ -34,6 +34,9 @@ struct sgd {
   double weight_decay = 0;
   detail::no_more_numbers end{};
 
+  /// Says that a step is a call of the optimizer itself.
+  template <class... No, class... A> void step(const A&...) const { detail::refuse_step<No...>(); }
+
   template <class P, class G> void operator()(P& parameters, const G& gradients) const {
     using fault = detail::training_fault<P, G>;
     static_assert(ok<only<fault, parameter_is_rounded>>,
@@ -73,6 +76,9 @@ struct momentum {
   double decay = 0.9;
   bool nesterov = false;
   detail::no_more_numbers end{};
+
+  /// Says that a step is a call of the optimizer itself.
+  template <class... No, class... A> void step(const A&...) const { detail::refuse_step<No...>(); }
 
   /// State: one tensor of zeros for each parameter, with its layout.
   template <class P> static momentum_state<P> start(const P& parameters) {

@@ -7,6 +7,7 @@
 #include <dimesh/op/is_legal.hpp>
 #include <dimesh/op/refusals/missing_headers.hpp>
 #include <dimesh/op/refusals/misuse.hpp>
+#include <dimesh/op/refusals/names_elsewhere.hpp>
 #include <dimesh/op/refusals/unnamed_calls.hpp>
 #include <dimesh/op/refusals/unnamed_dims.hpp>
 #include <dimesh/op/refusals/wrong_operands.hpp>
@@ -39,6 +40,18 @@ double masked_mean(reals x, const reals& mask);
 template <class F, class X> double vjp(F f, const X& x);
 template <class F, class... X> double jvp(const F& f, const X&... x);
 int count(const std::function<bool(double)>& f, const reals& x);
+reals matmul(const reals& x, const reals& y);
+template <class X, class Y> double dot(const X& x, const Y& y);
+double norm(reals x, double p = 2);
+void print(const reals& x);
+template <class X> void save(const X& x, const char* name);
+template <class X> X transpose(X x);
+template <class X> X reshape(const X& x, long n);
+template <class C, class X, class Y> double where(const C& c, const X& x, const Y& y);
+template <class F, class P> double grad(const F& f, const P& p);
+reals full(const dm::grid<line>& g, double value);
+reals eye(long n);
+template <class X, class... A> X ones(const A&... a);
 
 template <class X>
 inline constexpr bool all_are_users = requires(const X& x) {
@@ -64,6 +77,19 @@ inline constexpr bool all_are_users = requires(const X& x) {
   {
     count([](double v) { return v > 0; }, x)
   } -> std::same_as<int>;
+  { matmul(x, x) } -> std::same_as<reals>;
+  { dot(x, x) } -> std::same_as<double>;
+  { norm(x) } -> std::same_as<double>;
+  { print(x) } -> std::same_as<void>;
+  { save(x, "x") } -> std::same_as<void>;
+  { transpose(x) } -> std::same_as<X>;
+  { reshape(x, 8) } -> std::same_as<X>;
+  { where(x, x, 0) } -> std::same_as<double>;
+  {
+    grad([](double v) { return v; }, x)
+  } -> std::same_as<double>;
+  { full(x.grid(), 1) } -> std::same_as<reals>;
+  { ones<X>(x.grid()) } -> std::same_as<X>;
 };
 static_assert(all_are_users<reals>);
 
@@ -85,3 +111,12 @@ using complexes = dm::tensor<std::complex<double>, dm::layout<line>, time>;
 static_assert(dm::is_mappable<complexes> && !dm::is_real_mappable<complexes>);
 static_assert(dm::is_mappable<reals> && dm::is_real_mappable<reals>);
 }  // namespace app
+
+// Where all of the namespace is in sight, too.
+namespace all_in_sight {
+using namespace dimesh;
+app::reals eye(long n);
+double norm(double x, double y);
+static_assert(std::is_same_v<decltype(eye(8)), app::reals>);
+static_assert(std::is_same_v<decltype(norm(1, 2)), double>);
+}  // namespace all_in_sight

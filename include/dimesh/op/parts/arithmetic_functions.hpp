@@ -94,4 +94,24 @@ template <class T> struct divide_into_function {
   }
 };
 
+template <class A, class B>
+inline constexpr int computes<add_elements, A, B> = requires(A a, B b) { a + b; };
+template <class A, class B>
+inline constexpr int computes<subtract_function, A, B> = requires(A a, B b) { a - b; };
+template <class A, class B>
+inline constexpr int computes<multiply_function, A, B> = requires(A a, B b) { a* b; };
+template <class A, class B>
+inline constexpr int computes<divide_function, A, B> = requires(A a, B b) { a / b; };
+template <class A> inline constexpr int computes<negate_function, A> = requires(A a) { -a; };
+template <class T, class A>
+inline constexpr int computes<scale_function<T>, A> = requires(A a, T n) { a* n; };
+template <class T, class A>
+inline constexpr int computes<unscale_function<T>, A> = requires(A a, T n) { a / n; };
+template <class T, class A>
+inline constexpr int computes<offset_function<T>, A> = requires(A a, T n) { a + n; };
+template <class T, class A>
+inline constexpr int computes<subtract_from_function<T>, A> = requires(A a, T n) { n - a; };
+template <class T, class A>
+inline constexpr int computes<divide_into_function<T>, A> = requires(A a, T n) { n / a; };
+
 }  // namespace dimesh::detail

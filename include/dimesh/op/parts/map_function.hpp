@@ -35,6 +35,29 @@ template <class As, class F, class... V> struct map_value {
   using natural = kept_as<std::decay_t<std::invoke_result_t<const F&, computed<V>...>>, V...>;
   using type = std::conditional_t<std::is_void_v<As>, natural, As>;
 };
+/// The same where f gives R.
+template <class As, class R, class... V> struct value_kept {
+  using type = std::conditional_t<std::is_void_v<As>, kept_as<std::decay_t<R>, V...>, As>;
+};
+
+/// Have elements V... what F does to them? Types of a user's own may lack it, and kernels would say
+/// so far from the call; of numbers nothing is asked. (Specialized beside operators.)
+inline constexpr int nobody_knows = 2;
+template <class F, class... V> inline constexpr int computes = nobody_knows;
+template <bool Known, bool Real, class F, class... V> inline constexpr bool has_operator = true;
+template <bool Real, class F, class... V>
+inline constexpr bool has_operator<false, Real, F, V...> =
+    Real ? computes<F, V...> == true : computes<F, V...> != false;
+template <class... V> inline constexpr bool are_known = (element_traits<V>::is_known && ...);
+/// Real: functions of real numbers, of which there are none but those that are known.
+template <bool Real, class F, class... V>
+using operator_fault_of = std::conditional_t<has_operator<are_known<V...>, Real, F, V...>, no_fault,
+                                             function_not_callable_with<V...>>;
+/// Beside elements that no number becomes.
+struct no_such_number {
+  constexpr no_such_number() = default;
+  template <class N> constexpr explicit no_such_number(const N&) {}
+};
 
 template <class... X> struct recorded_elements {
   static constexpr unsigned mask = [] {

@@ -25,8 +25,16 @@ constexpr auto operate(const F& f, const X& x, const Y& y) {
   if constexpr (!ok<operator_fault<Kind, X, Y>> || is_poison<X> || is_poison<Y>) {
     return poison{};
   } else {
-    using R = typename map_value<void, F, value_of<X>, value_of<Y>>::type;
-    return apply_rule<operator_rule<Kind>, R>(map_op<F, R, value_of<X>, value_of<Y>>{f}, x, y);
+    using fault = operator_fault_of<false, F, value_of<X>, value_of<Y>>;
+    static_assert(ok<fault>,
+                  "operators and functions: elements of these types have none such, or take no "
+                  "number beside them; write map(f, x, y), f a function of elements");
+    if constexpr (ok<fault>) {
+      using R = typename map_value<void, F, value_of<X>, value_of<Y>>::type;
+      return apply_rule<operator_rule<Kind>, R>(map_op<F, R, value_of<X>, value_of<Y>>{f}, x, y);
+    } else {
+      return poison{};
+    }
   }
 }
 

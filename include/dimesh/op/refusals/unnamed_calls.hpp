@@ -42,6 +42,15 @@ constexpr poison argmax(detail::any_operand, detail::any_argument = {}, detail::
 
 template <class... No>
   requires(sizeof...(No) < 1)
+constexpr poison select(detail::any_operand, detail::any_argument) {
+  static_assert(ok<wrong_arguments<detail::nothing<No...>>>,
+                "select: a condition and two values, which may be numbers, stand in the "
+                "parentheses: select(x > 0, x, y)");
+  return {};
+}
+
+template <class... No>
+  requires(sizeof...(No) < 1)
 constexpr poison whole(detail::any_operand, detail::any_argument = {}, detail::any_argument = {}) {
   static_assert(ok<not_a_dim<detail::nothing<No...>>>,
                 "whole: the dim to be gathered stands in the angle brackets, a tensor in the "

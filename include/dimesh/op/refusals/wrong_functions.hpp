@@ -91,6 +91,15 @@ constexpr poison map(detail::no_operand) {
   return {};
 }
 
+template <class... No>
+  requires(sizeof...(No) == 0)
+constexpr poison map(detail::no_operand, detail::no_operand, detail::any_argument = {}) {
+  static_assert(ok<not_a_tensor<detail::nothing<No...>>>,
+                "map: the function comes first, then the tensors whose elements it takes: map(f, "
+                "x, y)");
+  return {};
+}
+
 /// Names before the function: elements have none.
 template <class... D, class F, Operand... X>
   requires(sizeof...(D) > 0 && (Dim<D> && ...) && !Operand<F>)

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What does one read who asks a tensor for what is a member of arrays elsewhere? Which function it
+// is here. A base of all tensors, and one class for all of them.
+//
+//   x.sum<batch>()   -> named_otherwise<batch>: tensor: functions of tensors are no members ...
+//   x.item()         -> named_otherwise<>: tensor: the number of a tensor without dims is value(x)
+#pragma once
+
+#include "dimesh/detail/config.hpp"
+#include "dimesh/layout/fault.hpp"
+#include "dimesh/layout/poison.hpp"
+
+namespace dimesh::detail {
+
+template <class... N> constexpr poison refuse_product() {
+  static_assert(ok<named_otherwise<N...>>,
+                "einsum: a product names the dims of its result, and sums over all others: "
+                "einsum<batch, label>(x, w); of all elements sum(x * y)");
+  return {};
+}
+template <class... N> constexpr poison refuse_transpose() {
+  static_assert(ok<named_otherwise<N...>>,
+                "permute: dims meet by name, so that products need no transpose; the order in "
+                "memory is that of permute<hidden, batch>(x)");
+  return {};
+}
+template <class... N> constexpr poison refuse_reshape() {
+  static_assert(ok<named_otherwise<N...>>,
+                "reshape: dims are joined by merge<both, a, b>(x), parted by cut<both, a, b>(x), "
+                "of <dimesh/op/merge.hpp>; one more is expand<a>(x)");
+  return {};
+}
+template <class... N> constexpr poison refuse_norm() {
+  static_assert(ok<named_otherwise<N...>>,
+                "norm: it is l2_norm<hidden>(x), of all elements l2_norm(x), of "
+                "<dimesh/op/reductions.hpp>; as a number global_norm(x), of "
+                "<dimesh/optim/clip.hpp>");
+  return {};
+}
+template <class... N> constexpr poison refuse_print() {
+  static_assert(ok<named_otherwise<N...>>,
+                "print: all ranks write std::cout << x, and rank 0 is heard; where blocks lie says "
+                "draw_text<X>(sizes), of <dimesh/show/draw.hpp>");
+  return {};
+}
+
+/// Members that are none. They are templates: asked whether they are there, they answer nothing.
+struct members_elsewhere {
+  template <class... N, class... A> constexpr poison sum(const A&...) const {
+    return refuse_member<N...>();
+  }
+  template <class... N, class... A> constexpr poison mean(const A&...) const {
+    return refuse_member<N...>();
+  }
+  template <class... N, class... A> constexpr poison max(const A&...) const {
+    return refuse_member<N...>();
+  }
+  template <class... N, class... A> constexpr poison min(const A&...) const {
+    return refuse_member<N...>();
+  }
+  template <class... N, class... A> constexpr poison to(const A&...) const {
+    return refuse_member<N...>();
+  }
+  template <class... N, class... A> constexpr poison cast(const A&...) const {
+    return refuse_member<N...>();
+  }
+  template <class... N, class... A> constexpr poison clone(const A&...) const {
+    return refuse_member<N...>();
+  }
+  template <class... N, class... A> constexpr poison fill(const A&...) const {
+    return refuse_member<N...>();
+  }
+  template <class... N, class... A> constexpr poison dot(const A&...) const {
+    return refuse_product<N...>();
+  }
+  template <class... N, class... A> constexpr poison norm(const A&...) const {
+    return refuse_norm<N...>();
+  }
+  template <class... N, class... A> constexpr poison transpose(const A&...) const {
+    return refuse_transpose<N...>();
+  }
+  template <class... N, class... A> constexpr poison reshape(const A&...) const {
+    return refuse_reshape<N...>();
+  }
+  template <class... N> constexpr poison print() const { return refuse_print<N...>(); }
+  template <class... N> constexpr poison item() const {
+    static_assert(ok<named_otherwise<N...>>,
+                  "tensor: the number of one without dims that is complete is value(x)");
+    return {};
+  }
+  template <class... N, class... A> constexpr void backward(const A&...) const {
+    static_assert(ok<named_otherwise<N...>>,
+                  "tensor: a function has gradients, and no tensor: auto [loss, gradients] = "
+                  "complete(value_and_grad(f, parameters)(x))");
+  }
+  template <class... N, class... A> constexpr index_t size(const A&...) const {
+    static_assert(ok<named_otherwise<N...>>,
+                  "tensor: how long dims are says x.extent<batch>(); how many elements this rank "
+                  "has, x.local_size()");
+    return 0;
+  }
+
+ private:
+  template <class... N> static constexpr poison refuse_member() {
+    static_assert(ok<named_otherwise<N...>>,
+                  "tensor: what computes is a function, and no member: sum<batch>(x), mean(x), "
+                  "max<batch>(x), cast<double>(x), clone(x), fill(x, 0)");
+    return {};
+  }
+};
+
+}  // namespace dimesh::detail
