@@ -22,6 +22,10 @@ template <class L> struct network {
                            (dm::tensor<float, L, label>, b));
 };
 
+constexpr auto loss = [](const auto& p, const auto& x) {
+  return dm::mean(dm::square(dm::einsum<batch, label>(x, p.w) + p.b));
+};
+
 // mistake: named_otherwise
 // expect: einsum: a product names the dims of its result, and sums over all others: einsum<batch, label>(x, w); of all elements sum(x * y)
 // expect: named_otherwise<batch, label>
@@ -260,9 +264,6 @@ float f(const number& x) { return dm::value(x); }
 // mistake: named_otherwise__backward
 // expect: tensor: a function has gradients, and no tensor: auto [loss, gradients] = complete(value_and_grad(f, parameters)(x))
 // expect: named_otherwise<>
-constexpr auto loss = [](const auto& p, const auto& x) {
-  return dm::mean(dm::square(dm::einsum<batch, label>(x, p.w) + p.b));
-};
 #ifdef COMPILE_FAIL
 void f(const network<by_batch>& p, const matrix& x) { loss(p, x).backward(); }
 #else
