@@ -225,6 +225,16 @@ TEST_CASE("a move that begins gives what the call gives, at its cost; two at onc
           CHECK(agrees(dimesh::await(std::move(coming)), a));
         });
         CHECK(started == blocking);
+        std::vector<dimesh::event> ends;  // they name the axes of one mesh
+        dimesh::event_list events;
+        {
+          const dimesh::watch here(events);
+          (void)dimesh::await(dimesh::start_relayout<L>(x, g));
+        }
+        for (const dimesh::event& e : events.events)
+          if (e.part != dimesh::event_part::whole && e.axes != 0) ends.push_back(e);
+        for (const dimesh::event& e : ends)
+          CHECK((e.mesh == ends[0].mesh && e.axes == ends[0].axes));
         auto there = dimesh::start_relayout<L>(x, g);
         auto twice = dimesh::start_relayout<L>(x + x, g);  // of what is gone by now
         const auto sum = dimesh::await(std::move(twice)) - dimesh::await(std::move(there));

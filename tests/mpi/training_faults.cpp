@@ -71,6 +71,16 @@ TEST_CASE("find_not_finite: parameters have their names, bad and good") {
   });
 }
 
+TEST_CASE(
+    "find_not_finite: an operand that is given up is not overwritten before it is looked at") {
+  with_grid([](const dm::grid<plane>& g) {
+    auto x = twos(g).layers[0].up;
+    const auto large = [](double) { return std::numeric_limits<double>::infinity(); };
+    const std::string text = dm::find_not_finite(g, [&] { x = dm::map(large, std::move(x)); }, x);
+    has(text, "from operands that are finite");
+  });
+}
+
 TEST_CASE("training_run: a loss that is none names part and member; what was saved is there") {
   with_grid([](const dm::grid<plane>& g) {
     const scratch saved("finite");

@@ -37,6 +37,7 @@ struct flight {
   storage result;  // the memory that the result lies in, where its owner lets go of it
   event_kind kind = event_kind::collective;
   unsigned axes = 0;
+  std::uint64_t mesh = 0;  // whose axes these are; 0: that of the result
   /// Of messages that may come later than the start's meeting: the ranks among which they go, and
   /// the one that they come from or go to (-1: several).
   const communicator* between = nullptr;
@@ -106,7 +107,7 @@ DIMESH_OUTLINE inline void flight::finish(tensor_core& y) {
   unlist();
   if (axes == 0) return end_all(y);  // nobody to talk to: nothing to report
   const in_part part(watcher, event_part::finish);
-  const watched here(kind, axes, 0, 0, y.facts->mesh);
+  const watched here(kind, axes, 0, 0, mesh != 0 ? mesh : y.facts->mesh);
   end_all(y);
 }
 DIMESH_OUTLINE inline void flight::drop(tensor_core& y) noexcept {
@@ -182,6 +183,7 @@ DIMESH_OUTLINE inline void flight::clear() noexcept {
   land = nullptr;
   stage = 0;
   axes = 0;
+  mesh = 0;
   between = nullptr;
   peer = -1;
   landed = false;

@@ -98,6 +98,8 @@ class event_sink {
   constexpr virtual void take(const event& e) = 0;
   /// An operation on data has written this result from these operands.
   constexpr virtual void see(const detail::tensor_core&, const detail::operands&) {}
+  /// Does `see` look at operands? Then no result is written over one.
+  constexpr virtual bool sees_operands() const { return false; }
 
   /// Takes an event, with the names of what runs just now.
   constexpr void report(event e) {

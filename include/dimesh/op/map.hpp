@@ -184,8 +184,7 @@ constexpr X0 map_onto(const F& f, X0& gone, const X&... x) {
   using op = map_op<F, T, T, value_of<X>...>;
   const op it{f, call_of<F>()};
   tensor_core& c = core_of(gone);
-  const bool shapes = c.is_shape || (core_of(x).is_shape || ...);
-  if (!shapes && c.memory.alone() && !c.memory.lent_to_write()) {
+  if (!(core_of(x).is_shape || ...) && is_free_to_write(c)) {
     const tensor_core* in[] = {&c, &core_of(x)...};
     bound<op, 0, recorded_mask<op, X0, X...>()>::run(it, c, nullptr, in, 1 + sizeof...(X),
                                                      &c.memory, nullptr);

@@ -12,8 +12,9 @@
 //
 // An _exscan joins one element for each place of the other dims with those of other ranks, and
 // passes over the operand once more. For a recurrence and for the gradients of all but sums it is
-// three numbers: what a block does to h, a long product in two of them. Where the dim is whole it
-// is the local one.
+// three numbers: what a block does to h, a long product in two of them. Of complex elements it is
+// two: where the product of a block leaves the type, so may the result, as on one rank it need not.
+// Where the dim is whole it is the local one.
 #pragma once
 
 #include "dimesh/op/cast.hpp"
@@ -260,8 +261,8 @@ constexpr auto linear_recurrence(const A& a, const B& b, scan_options o = {}) {
   detail::assert_recurrence<fault>();
   return detail::recurred<D, true>("linear_recurrence", a, b, o);
 }
-/// The same where ranks may split D: one MPI_Exscan over the axes that do (pairs: what a block does
-/// to h), up to two on the way back. Blelloch 1990, section 1.4.
+/// The same where ranks may split D: one MPI_Exscan over the axes that do (what a block does to h),
+/// up to two on the way back. Blelloch 1990, section 1.4.
 template <Dim D, Operand A, Operand B>
 constexpr auto linear_recurrence_exscan(const A& a, const B& b, scan_options o = {}) {
   using fault = detail::recurrence_fault<D, false, A, B>;

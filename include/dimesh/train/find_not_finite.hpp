@@ -119,6 +119,7 @@ class bad_number_finder final : public event_sink {
     if (std::is_constant_evaluated() || !words.empty()) return;
     look(y, x);
   }
+  constexpr bool sees_operands() const override { return true; }
   index_t operations = 0;
   std::string words;  // empty: none so far
 

@@ -144,6 +144,13 @@ template <class Rule, class T, class Op, class... X>
   return apply_rule_in<Rule, T>(op, nullptr, x...);
 }
 
+/// May a result be written over an operand that is given up? Not where somebody looks at operands
+/// when the result is there.
+constexpr bool is_free_to_write(const tensor_core& c) {
+  return !c.is_shape && c.memory.alone() && !c.memory.lent_to_write() &&
+         (watcher == nullptr || !watcher->sees_operands());
+}
+
 /// The same of an operand that nobody needs any more: where the result is of its type, it is
 /// written where the operand lies if nobody else holds that memory. Tapes, shapes and probes: as
 /// ever.
@@ -153,7 +160,7 @@ constexpr auto apply_rule_onto(const Op& op, X& gone) {
   constexpr bool plain = !is_tracked<X> && !is_shaped<X> && !is_probe<X> && !is_starting<X>;
   if constexpr (plain && std::is_same_v<S, spec_of<X>>) {
     tensor_core& c = core_of(gone);
-    if (!c.is_shape && c.memory.alone() && !c.memory.lent_to_write()) {
+    if (is_free_to_write(c)) {
       const tensor_core* in[] = {&c};
       bound<Op, 0, recorded_mask<Op, X>()>::run(op, c, nullptr, in, 1, &c.memory, nullptr);
       return X(std::move(gone));

@@ -75,7 +75,7 @@ void move_across(const across_plan& p, const communicator& c, const across_side&
     received = static_cast<T*>(in.data());
   }
   const bool waits = later == nullptr || !p.fits();
-  if (!waits) later->plan = p.shared_from_this(), later->axes = c.axes();
+  if (!waits) later->plan = p.shared_from_this(), later->axes = c.axes(), later->mesh = c.mesh();
   send_across(p, c, from, sent, to, received, waits ? nullptr : &later->under_way);
   if (waits) {
     if (to.packed > 0) unpack_across<Add, T>(to, received, y);
