@@ -78,7 +78,7 @@ template <auto Holds, class X, class F> void where(const X& x, F&& f) {
 }
 /// If its dim D is whole; if it holds no addends.
 template <class D, class X, class F> void where_whole(const X& x, F&& f) {
-  constexpr int d = dimesh::detail::index_of<D, typename dimesh::spec_of<X>::dims>;
+  [[maybe_unused]] constexpr int d = dimesh::detail::index_of<D, typename dimesh::spec_of<X>::dims>;
   where<[](const auto& t) { return t.split_count(d) == 0; }>(x, f);
 }
 template <class X, class F> void where_not_partial(const X& x, F&& f) {

@@ -56,8 +56,12 @@ template <class X, class How> void begin(dimesh::detail::tensor_core& at, random
 template <class X, class How>
 void begin_under_any(dimesh::detail::tensor_core& at, random_key key) {
   X x(std::move(at));
+  struct giving_back {
+    X& x;
+    dimesh::detail::tensor_core& at;
+    ~giving_back() { at = std::move(dimesh::detail::core_of(x)); }
+  } const end{x, at};  // also where an exception passes
   How{}(x, key);
-  at = std::move(dimesh::detail::core_of(x));
 }
 template <class X, class How> constexpr filler filler_of() {
   if constexpr (states_dims_alone<How>)

@@ -84,8 +84,8 @@ template <class L, class X> constexpr auto start_exchange(const X& x) {
 template <class L, class X> constexpr auto start_relayout(const X& x) {
   return relayout<L>(detail::to_start(x));
 }
-/// Begins relayout<L>(x, where), to another grid; of a probe, to memory of another kind, and of more
-/// elements than one MPI call counts, it is made at once.
+/// Begins relayout<L>(x, where), to another grid; of a probe, to memory of another kind, and of
+/// more elements than one MPI call counts, it is made at once.
 template <class L, class X, class Where>
 constexpr auto start_relayout(const X& x, const Where& where) {
   return relayout<L>(detail::to_start(x), where);
