@@ -147,8 +147,8 @@ template <class D> dimesh::cuts<D> cut_up(index_t n) {
 }
 
 TEST_CASE("ragged blocks on either mesh, or on both: values, bytes, and the way back") {
-  [[maybe_unused]] static constexpr layout_choice raggedly{.ragged = true, .stride = 4, .first = 1};
-  [[maybe_unused]] static constexpr layout_choice some_raggedly{.ragged = true, .stride = 3, .first = 2};
+  static constexpr layout_choice raggedly{.ragged = true, .stride = 4, .first = 1};
+  static constexpr layout_choice some_raggedly{.ragged = true, .stride = 3, .first = 2};
   for_each_grid<plane>([](const grid<plane>& h) {
     const auto check = [&](auto from) {
       using X = dimesh::tensor<double, typename decltype(from)::type, p, q>;
