@@ -2,8 +2,8 @@
 // What does one read who asks a tensor for what is a member of arrays elsewhere? Which function it
 // is here. A base of all tensors, and one class for all of them.
 //
-//   x.sum<batch>()   -> named_otherwise<batch>: tensor: functions of tensors are no members ...
-//   x.item()         -> named_otherwise<>: tensor: the number of a tensor without dims is value(x)
+//   x.sum<batch>()   -> named_otherwise<batch>: tensor: what computes is a function, and no member
+//   x.item()         -> named_otherwise<>: tensor: the number of one without dims ... is value(x)
 #pragma once
 
 #include "dimesh/detail/config.hpp"
@@ -44,7 +44,8 @@ template <class... N> constexpr poison refuse_print() {
   return {};
 }
 
-/// Members that are none. They are templates: asked whether they are there, they answer nothing.
+/// Members that are none. They are templates, so that nothing is said before one is called; a
+/// `requires { x.size(); }` of a program finds them.
 struct members_elsewhere {
   template <class... N, class... A> constexpr poison sum(const A&...) const {
     return refuse_member<N...>();
