@@ -10,8 +10,7 @@ packages_build=(g++ cmake ninja-build libboost-dev libtrilinos-kokkos-dev libope
 packages_demo=(libcli11-dev nlohmann-json3-dev dataset-fashion-mnist bible-kjv bible-kjv-text
   iso-codes)
 packages_test=(ccache pkg-config doctest-dev libbenchmark-dev libmpich-dev mpich clang-19
-  libclang-rt-19-dev clang-format-19 python3
-  python3-numpy)
+  libclang-rt-19-dev clang-format-19 gcc-12-plugin-dev python3 python3-numpy)
 packages_bench=(libbenchmark-dev libfftw3-mpi-dev)
 
 # Installs the Debian packages of the list that are missing; without root, says how and gives up.

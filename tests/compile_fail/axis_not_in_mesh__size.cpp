@@ -11,14 +11,14 @@
 
 struct depth : dm::axis<2> {};
 #if defined(COORD)
-#define OF(axis) coord<axis>()
+#define ASKED(axis) coord<axis>()
 #elif defined(ALONG)
-#define OF(axis) along<axis>()
+#define ASKED(axis) along<axis>()
 #else
-#define OF(axis) size<axis>()
+#define ASKED(axis) size<axis>()
 #endif
 #ifdef COMPILE_FAIL
-auto f(const dm::grid<pod>& g) { return g.OF(depth); }
+auto f(const dm::grid<pod>& g) { return g.ASKED(depth); }
 #else
-auto f(const dm::grid<pod>& g) { return g.OF(cols); }
+auto f(const dm::grid<pod>& g) { return g.ASKED(cols); }
 #endif

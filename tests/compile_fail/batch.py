@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compiles the cases of run.py together, since a start of the compiler costs more than a case, and
+"""Has clang compile the cases of run.py together, since each by itself reads most of what is precompiled anew, and
 writes down in DIR/passed which of them pass beyond doubt. run.py compiles all others alone: a batch
 refuses nothing, and what it accepts would be accepted alone, because
 
@@ -21,29 +21,24 @@ refuses nothing, and what it accepts would be accepted alone, because
 
   batch.py --compiler CXX --flags FILE --precompiled DIR [--half] [--note] FILE...
 """
-import argparse
 import collections
-import json
-import os
 import pathlib
 import re
-import shlex
 import sys
 
+import cases
 import includes
-import run
+import verdicts
 
 ROUNDS = 4
 MANY = 300  # cases that are compiled together: more take longer than two times as many starts
 FEW = 40  # cases that are not worth a division
 FEW_SHARING = 15  # nor three starts of the compiler
 NAMES, SHARED = "names.hpp", "shared_names"
-KNOWN = run.HERE / "sharing.txt"
+KNOWN = cases.HERE / "sharing.txt"
 MARK = "case_{}_"
 MARKED = re.compile(r"\bcase_(\d+)_")
-CONTEXT = re.compile(r"^(\S+): (In .+|At global scope):?$|^(\S+?):\d+:\d+: +(required |recursively|in ‘constexpr’)")
-MARKING = re.compile(r"‘#pragma message: case_(\d+)_’|warning: case_(\d+)_ \[-W#pragma-messages\]")
-OF_TEMPLATE = re.compile(r"^\S+: In (instantiation|substitution) of ")
+MARKING = re.compile(r"warning: case_(\d+)_ \[-W#pragma-messages\]")
 IN_TEMPLATE = re.compile(r": note: in instantiation of ")
 EXCERPT = re.compile(r"^ +(\d+ )?\| ")
 GLOBAL = re.compile(r"(?<![\w>:])::(?!(?:std|dimesh|boost|Kokkos)\b)(?=[a-z])")
@@ -73,28 +68,28 @@ def body_of(file: pathlib.Path, text: str, sharing: bool) -> list[str]:
 class Batch:
     """Cases that are compiled together, by number."""
 
-    def __init__(self, cases: dict[int, run.Case], compiler: str, flags: list[str], precompiled: pathlib.Path,
+    def __init__(self, every: dict[int, cases.Case], compiler: str, flags: list[str], precompiled: pathlib.Path,
                  half: bool):
-        self.cases, self.half = cases, half
-        headers = dict.fromkeys(name for case in cases.values() for name in includes.includes_of(case.text))
+        self.every, self.half = every, half
+        headers = dict.fromkeys(name for case in every.values() for name in includes.includes_of(case.text))
         self.headers = sorted(headers, key=lambda name: name != includes.UMBRELLA)
         self.compiler, self.flags, self.precompiled = compiler, flags, precompiled
-        self.file = precompiled / "passed" / f"batch_{min(cases)}.cpp"
+        self.file = precompiled / "passed" / f"batch_{min(every)}.cpp"
         known = {*KNOWN.read_text().splitlines()}
-        self.shares = {n for n, case in cases.items() if case.name in known}
+        self.shares = {n for n, case in every.items() if case.name in known}
 
     def text(self, numbers: list[int], marks: bool) -> str:
         lines = [f"#include <{header}>" for header in self.headers]
-        names = run.HERE / NAMES
-        if not marks and any(f'"{NAMES}"' in self.cases[n].text for n in numbers):
+        names = cases.HERE / NAMES
+        if not marks and any(f'"{NAMES}"' in self.every[n].text for n in numbers):
             lines += [f"namespace {SHARED} {{", *body_of(names, names.read_text(), False), "}"]
         for n in numbers:
-            case = self.cases[n]
+            case = self.every[n]
             if marks:
                 lines.append(f'#line {n} "{self.file}"\n#pragma message "{MARK.format(n)}"')
             if case.defined:
                 lines.append(f"#define {case.defined}")
-            shares = not marks and not self.own_names(case.text) & self.own_names((run.HERE / NAMES).read_text())
+            shares = not marks and not self.own_names(case.text) & self.own_names((cases.HERE / NAMES).read_text())
             body = (GLOBAL.sub(f"{MARK.format(n)}::", line) for line in body_of(case.source, case.text, shares))
             lines += [f"namespace {MARK.format(n)} {{", *body, "}"]
             if case.defined:
@@ -104,8 +99,8 @@ class Batch:
             return "\n".join([*lines, f'#pragma message "{MARK.format(0)}"', ""])
         declared = set()  # would these names collide with a global one?
         for n in numbers:
-            text = self.cases[n].text
-            lines.append(f'#line 1 "{self.cases[n].source}"')
+            text = self.every[n].text
+            lines.append(f'#line 1 "{self.every[n].source}"')
             for pattern, form in ((TYPE, "struct {} {{}};"), (VALUE, "extern struct case_any {};")):
                 for name in pattern.findall(text):
                     if (form, name) not in declared:
@@ -119,24 +114,24 @@ class Batch:
 
     def compile(self, numbers: list[int], mistake: bool) -> list[str]:
         self.file.write_text(self.text(numbers, mistake))
-        more = ["-ferror-limit=0"] if "clang" in self.compiler else []
-        return run.run_compiler(self.compiler, self.flags + more, self.precompiled / "all", mistake,
+        flags = [*self.flags, "-ferror-limit=0"]
+        return cases.run_compiler(self.compiler, flags, self.precompiled / "all", mistake,
                                 str(self.file))[1]
 
     def mentioned(self, lines: list[str]) -> set[int]:
         text = "\n".join(lines)
-        return {n for n, case in self.cases.items()
+        return {n for n, case in self.every.items()
                 if re.search(rf"\b{MARK.format(n)}", text) or f"{case.source}:" in text}
 
     def at(self, lines: list[str]) -> set[int]:
         """Whose lines are mentioned: those that several mistakes of a file share are all theirs."""
         places = set(re.findall(r"(\S+?):(\d+):", "\n".join(lines)))
-        return {n for n, case in self.cases.items() for source, line in places
+        return {n for n, case in self.every.items() for source, line in places
                 if source == str(case.source) and (own := case.text.splitlines())[int(line) - 1:int(line)] != [""]
                 and own}
 
     def twins(self) -> list[int]:
-        left = [n for n, case in self.cases.items() if not self.half or run.of_compiler(case, self.compiler)]
+        left = [n for n, case in self.every.items() if not self.half or cases.of_compiler(case, self.compiler)]
         for _ in range(ROUNDS):
             lines = self.compile(left, False) if left else []
             if not lines:
@@ -151,21 +146,21 @@ class Batch:
         """What the compiler says of each, as it would say it of this one alone. Where some cannot be told
         apart, of the two halves."""
         if left is None:
-            left, sharing = [n for n in self.cases if n not in self.shares], {*self.shares}
+            left, sharing = [n for n in self.every if n not in self.shares], {*self.shares}
         else:
             sharing = set()
         for _ in range(ROUNDS):
             said = self.said(self.compile(left, True)) if left else {}
-            shared = {n for n, blocks in said.items() if n and not all(specific(b, self.cases[n]) for b in blocks)}
+            shared = {n for n, blocks in said.items() if n and not all(specific(b, self.every[n]) for b in blocks)}
             if not shared and 0 not in said:
                 found = {n: plain([line for b in blocks for line in b]) for n, blocks in said.items()}
                 self.shares |= sharing
-                return found | self.sharing([n for n in self.cases if n in sharing])
+                return found | self.sharing([n for n in self.every if n in sharing])
             shared |= self.at([line for b in said.get(0, []) for line in b])
             if not shared & set(left):
                 break  # nobody knows whom it concerns
             if sharing:  # the next ones would be those of the same file
-                shared |= {n for n in left if any(self.cases[m].source == self.cases[n].source for m in shared)}
+                shared |= {n for n in left if any(self.every[m].source == self.every[n].source for m in shared)}
             sharing |= shared
             left = [n for n in left if n not in shared]
         if len(left) < FEW:
@@ -205,11 +200,9 @@ class Batch:
         found, current, excerpts = collections.defaultdict(list), None, {}
         for block in blocks_of(lines):
             block = [line for line in block if not includes.LISTED.match(line)]
-            while block and block[0].endswith(": At global scope:"):  # after a message in a function
-                block = block[1:]
             mark = MARKING.search(block[0]) if block else None
             if mark:
-                current = int(mark[1] or mark[2])
+                current = int(mark[1])
                 continue
             ids = {int(n) for n in MARKED.findall("\n".join(block))}
             ids |= {n for n in [current] if n and not ids}
@@ -219,29 +212,28 @@ class Batch:
             if current and n != current:
                 n = 0  # a mark is followed by its own case's messages only
             block = with_excerpt(block, excerpts)
-            case = self.cases.get(n)
+            case = self.every.get(n)
             alone = includes.with_lists(block, case.source, case.text, self.compiler) if case else block
             found[n if alone is not None else 0].append(alone if alone is not None else block)
         return found
 
 
 def blocks_of(lines: list[str]) -> list[list[str]]:
-    """One for each error or warning, with what is before it and its notes."""
+    """One for each error or warning, with the list of includes before it and its notes."""
     blocks, complete = [[]], True
     for line in lines:
-        first = line.startswith("In file included from") or (CONTEXT.match(line) and "required" not in line)
-        said = re.match(r"^\S+?:(?:\d+:\d+:)? (?:fatal )?(error|warning): ", line) or "note: ‘#pragma message" in line
-        if complete and (first or said or re.match(r"^\S+?:\d+:\d+: +(required|recursively)", line)):
+        said = re.match(r"^\S+?:(?:\d+:\d+:)? (?:fatal )?(error|warning): ", line)
+        if complete and (said or line.startswith("In file included from")):
             blocks.append([])
             complete = False
         complete = complete or bool(said)
         blocks[-1].append(line)
-    return [b for b in blocks if b and not (len(b) == 1 and b[0].endswith(": At global scope:"))]
+    return [b for b in blocks if b]
 
 
 def with_excerpt(block: list[str], excerpts: dict[str, list[str]]) -> list[str]:
     """The compiler shows the lines of a place once, if it has two errors there one after the other."""
-    at = next((i for i, line in enumerate(block) if run.ERROR.search(line)), None)
+    at = next((i for i, line in enumerate(block) if cases.ERROR.search(line)), None)
     if at is None:
         return block
     place = block[at].split(" ")[0]
@@ -257,22 +249,18 @@ def with_excerpt(block: list[str], excerpts: dict[str, list[str]]) -> list[str]:
     return block
 
 
-def specific(block: list[str], case: run.Case) -> bool:
+def specific(block: list[str], case: cases.Case) -> bool:
     """Does it come from a template with arguments of this case only, or from the case's own lines?"""
-    after = False  # clang says after the error in what it is
-    for line in block:
-        if (IN_TEMPLATE if after else OF_TEMPLATE).search(line):
-            return bool(MARKED.search(line))
-        if run.ERROR.search(line):
-            if line.startswith(f"{case.source}:"):
-                return True
-            after = True
-    return False
+    at = next((i for i, line in enumerate(block) if cases.ERROR.search(line)), None)
+    if at is None:
+        return False
+    template = next((line for line in block[at + 1:] if IN_TEMPLATE.search(line)), "")
+    return block[at].startswith(f"{case.source}:") or bool(MARKED.search(template))
 
 
 def first_line(block: list[str]) -> str:
-    """By which one knows a message again: the template, or the place of the error."""
-    said = (line for line in block if OF_TEMPLATE.match(line) or run.ERROR.search(line) or "warning: " in line)
+    """By which one knows a message again: the place of the error."""
+    said = (line for line in block if cases.ERROR.search(line) or "warning: " in line)
     return next(said, block[0])  # else a note that nobody's message is before
 
 
@@ -280,11 +268,11 @@ def plain(lines: list[str]) -> list[str]:
     return [re.sub(r"\bcase_\d+_::", "", line) for line in lines]
 
 
-def groups_of(cases: dict[int, run.Case], compiler: str) -> list[dict[int, run.Case]]:
+def groups_of(every: dict[int, cases.Case]) -> list[dict[int, cases.Case]]:
     """Those that need no more than what is precompiled, some hundreds at a time, and the others."""
-    known = {*includes.all_of([case.text for case in cases.values()], compiler)}
+    known = {*includes.all_of([case.text for case in every.values()])}
     together, others = {}, {}
-    for n, case in cases.items():
+    for n, case in every.items():
         if not ALONE.search(case.text):
             (together if known.issuperset(includes.includes_of(case.text)) else others)[n] = case
     numbers = list(together)
@@ -294,39 +282,27 @@ def groups_of(cases: dict[int, run.Case], compiler: str) -> list[dict[int, run.C
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--compiler", required=True)
-    parser.add_argument("--flags", type=pathlib.Path, required=True)
-    parser.add_argument("--precompiled", type=pathlib.Path, required=True)
-    parser.add_argument("--half", action="store_true", help="half of the twins, as run.py has it")
+    parser = verdicts.parser_of(__doc__)
     parser.add_argument("--note", action="store_true", help="add to sharing.txt who shares templates with others")
-    parser.add_argument("files", nargs="+", type=pathlib.Path)
     arguments = parser.parse_args()
     compiler, precompiled = arguments.compiler, arguments.precompiled
-    flags = shlex.split(arguments.flags.read_text())
+    flags = verdicts.flags_of(arguments)
     (precompiled / "passed").mkdir(parents=True, exist_ok=True)
-    cases = dict(enumerate((case for file in arguments.files for case in run.cases_of(file.resolve())), 1))
-    passed = {case.source: {} for case in cases.values()}
-    shares, twins, mistakes = set(), 0, 0
-    for group in groups_of(cases, compiler):
+    every = dict(enumerate((case for file in arguments.files for case in cases.cases_of(file.resolve())), 1))
+    passed, shares = verdicts.Passed([*every.values()]), set()
+    for group in groups_of(every):
         batch = Batch(group, compiler, flags, precompiled, arguments.half)
         for n in batch.twins():
-            passed[group[n].source][f"twin {group[n].name}"] = ""
-            twins += 1
+            passed.twin(group[n])
         for n, lines in batch.mistakes().items():
-            if not run.judge(group[n], compiler, lines, False):
-                passed[group[n].source][f"mistake {group[n].name}"] = run.measured(group[n], compiler, lines)
-                mistakes += 1
+            if not cases.judge(group[n], compiler, lines, False):
+                passed.mistake(group[n], compiler, lines)
         shares |= {group[n].name for n in batch.shares}
     if arguments.note:
-        known = {*KNOWN.read_text().splitlines()} & {case.name for case in cases.values()}
+        known = {*KNOWN.read_text().splitlines()} & {case.name for case in every.values()}
         KNOWN.write_text("".join(f"{name}\n" for name in sorted(known | shares)))
-    for source, verdict in passed.items():
-        text = json.dumps({"key": run.key_of(compiler, source, precompiled), "passed": verdict}, indent=1)
-        file = precompiled / "passed" / f"{source.stem}.json"
-        (partial := file.with_suffix(".partial")).write_text(text)
-        os.replace(partial, file)
-    print(f"{compiler}: of {len(cases)} cases, {twins} twins and {mistakes} mistakes have passed together")
+    passed.write(compiler, precompiled)
+    print(f"{compiler}: {passed}")
     return 0
 
 

@@ -10,7 +10,7 @@
 struct half : dm::dim<4> {};  // of hidden
 struct point : dm::dim<8> {};
 using number = std::complex<double>;
-using signal = dm::tensor<double, hybrid, batch, hidden>;
+using samples = dm::tensor<double, hybrid, batch, hidden>;
 using spectrum = dm::tensor<number, whole, batch, half>;
 using alone = dm::tensor<double, by_batch, batch>;
 
@@ -18,17 +18,17 @@ using alone = dm::tensor<double, by_batch, batch>;
 // expect: fft, ifft, rfft, irfft: a dim is split, and a rank sees its block only; use fft_exchange, which leaves it split, fft_all_to_all, or whole<dim>
 // expect: dim_is_split<hidden, cols>
 #ifdef COMPILE_FAIL
-auto f(const signal& x) { return dm::fft<hidden>(x); }
+auto f(const samples& x) { return dm::fft<hidden>(x); }
 #else
-auto f(const signal& x) { return dm::fft_all_to_all<hidden>(x); }
+auto f(const samples& x) { return dm::fft_all_to_all<hidden>(x); }
 #endif
 
 // mistake: dim_is_split__rfft
 // expect: fft, ifft, rfft, irfft: a dim is split, and a rank sees its block only; use fft_exchange, which leaves it split, fft_all_to_all, or whole<dim>
 #ifdef COMPILE_FAIL
-auto f(const signal& x) { return dm::rfft<hidden, half>(x); }
+auto f(const samples& x) { return dm::rfft<hidden, half>(x); }
 #else
-auto f(const signal& x) { return dm::rfft<hidden, half>(dm::whole<hidden>(x)); }
+auto f(const samples& x) { return dm::rfft<hidden, half>(dm::whole<hidden>(x)); }
 #endif
 
 // mistake: dim_not_in_tensor__fft
@@ -50,19 +50,19 @@ auto f(const spectrum& x) { return dm::irfft<half, hidden, batch>(x); }
 // mistake: dim_has_halo__fft
 // expect: fft, ifft, rfft, irfft: blocks of a dim carry halos, which would count twice; transform the tensor without them
 #ifdef COMPILE_FAIL
-auto f(const signal& x) {
+auto f(const samples& x) {
   return dm::fft<hidden>(dm::halo_exchange<1, hidden>(dm::whole<hidden>(x)));
 }
 #else
-auto f(const signal& x) { return dm::fft<hidden>(dm::whole<hidden>(x)); }
+auto f(const samples& x) { return dm::fft<hidden>(dm::whole<hidden>(x)); }
 #endif
 
 // mistake: partial_operand__fft
 // expect: fft, ifft, rfft, irfft: the tensor holds maxima or minima of parts along this axis; complete it first
 #ifdef COMPILE_FAIL
-auto f(const signal& x) { return dm::fft<batch>(dm::max<hidden>(dm::whole<batch>(x))); }
+auto f(const samples& x) { return dm::fft<batch>(dm::max<hidden>(dm::whole<batch>(x))); }
 #else
-auto f(const signal& x) {
+auto f(const samples& x) {
   return dm::fft<batch>(dm::complete(dm::max<hidden>(dm::whole<batch>(x))));
 }
 #endif
@@ -96,17 +96,17 @@ auto f(const alone& x) { return dm::fft_exchange<batch>(x); }
 // mistake: dim_not_in_tensor__fft_all_to_all
 // expect: fft_all_to_all, fft_exchange (ifft_.., ..): the tensor lacks a dim; name dims of its own
 #ifdef COMPILE_FAIL
-auto f(const signal& x) { return dm::fft_all_to_all<label>(x); }
+auto f(const samples& x) { return dm::fft_all_to_all<label>(x); }
 #else
-auto f(const signal& x) { return dm::ifft_all_to_all<hidden>(x); }
+auto f(const samples& x) { return dm::ifft_all_to_all<hidden>(x); }
 #endif
 
 // mistake: dim_repeated__fft_all_to_all
 // expect: fft_all_to_all, fft_exchange (ifft_.., ..): a dim is named twice; name each once
 #ifdef COMPILE_FAIL
-auto f(const signal& x) { return dm::rfft_all_to_all<hidden, half, hidden>(x); }
+auto f(const samples& x) { return dm::rfft_all_to_all<hidden, half, hidden>(x); }
 #else
-auto f(const signal& x) { return dm::rfft_all_to_all<hidden, half, batch>(x); }
+auto f(const samples& x) { return dm::rfft_all_to_all<hidden, half, batch>(x); }
 #endif
 
 // mistake: dim_not_in_tensor__fft_exchange
@@ -128,17 +128,17 @@ auto f(const alone& x) { return dm::fft_exchange<batch>(x); }
 // mistake: dim_has_halo__fft_all_to_all
 // expect: fft_all_to_all, fft_exchange (ifft_.., ..): blocks with halos stay where they are; transform the tensor without them
 #ifdef COMPILE_FAIL
-auto f(const signal& x) { return dm::fft_all_to_all<hidden>(dm::halo_exchange<1, hidden>(x)); }
+auto f(const samples& x) { return dm::fft_all_to_all<hidden>(dm::halo_exchange<1, hidden>(x)); }
 #else
-auto f(const signal& x) { return dm::fft_all_to_all<hidden>(x); }
+auto f(const samples& x) { return dm::fft_all_to_all<hidden>(x); }
 #endif
 
 // mistake: partial_operand__fft_all_to_all
 // expect: fft_all_to_all, fft_exchange (ifft_.., ..): the tensor holds maxima or minima of parts along this axis; complete it first
 #ifdef COMPILE_FAIL
-auto f(const signal& x) { return dm::fft_all_to_all<batch>(dm::max<hidden>(x)); }
+auto f(const samples& x) { return dm::fft_all_to_all<batch>(dm::max<hidden>(x)); }
 #else
-auto f(const signal& x) { return dm::fft_all_to_all<hidden, batch>(x); }
+auto f(const samples& x) { return dm::fft_all_to_all<hidden, batch>(x); }
 #endif
 
 // mistake: element_not_differentiable__fft

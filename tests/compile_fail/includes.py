@@ -8,8 +8,6 @@ import re
 HERE = pathlib.Path(__file__).resolve().parent
 INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "include"
 UMBRELLA = "dimesh/dimesh.hpp"
-# What g++ instantiates anew at every start, for seconds: no precompiled header keeps it.
-SLOW = ("nlohmann/json.hpp", "dimesh/train/run.hpp")
 LISTED = re.compile(r"(?:In file included|                ) from ")
 # The beginning of something that is said of a file; g++ tells first in what function or template.
 SAID = re.compile(r"^(/\S+?):(?:\d+:\d+: (?:fatal )?(?:error|warning|note):| (?:In |At global ))")
@@ -55,12 +53,10 @@ def is_in_umbrella(text: str) -> bool:
     return not {name for name in includes_of(text) if name.startswith("dimesh/")} - reached(UMBRELLA)
 
 
-def all_of(texts: list[str], compiler: str) -> list[str]:
-    """The headers that any of these includes and that are worth precompiling: the umbrella, and then those
-    that others include before these, which is where the file that includes both would find them."""
+def all_of(texts: list[str]) -> list[str]:
+    """The headers that any of these includes: the umbrella, and then those that others include before these,
+    which is where the file that includes both would find them."""
     names = {name for text in texts for name in includes_of(text)} - {UMBRELLA}
-    if "clang" not in compiler:
-        names = {name for name in names if not reached(name) & set(SLOW)}
     return [UMBRELLA, *sorted(names, key=lambda name: (len(reached(name) & names), name))]
 
 

@@ -39,11 +39,11 @@ Each is judged as if the others were not there, so that names may come again.
 The page docs/errors/NAME.md of a file NAME.cpp (or of a mistake NAME) quotes what the compilers say:
 the error, and the line in which g++ names the culprits. It must be what they do say; --quote writes it.
 
-A compiler's start costs more than a case. So batch.py compiles all cases together first and keeps
-those that pass beyond doubt in DIR/passed; what it does not vouch for is compiled alone here. A
-comment `// alone: WHY` keeps a file out of batches; --alone trusts none, and has every compiler do everything.
+A compiler's start costs more than a case. So fork_server.py (g++) and batch.py (clang) compile all
+cases first and keep those that pass beyond doubt in DIR/passed; what they do not vouch for is compiled alone
+here. A comment `// alone: WHY` keeps a file to this; --alone trusts neither, and has every compiler do everything.
 With --half each compiler does half of the twins (what they have to show, one of them shows), and half of the
-cases that no batch has. All headers are precompiled:
+cases that are for this alone. All headers are precompiled:
 what is wrong then is tried again with those that the case includes, and with --alone at once.
 --tighten lowers `// lines:` to the most that a compiler says, and drops it where that is within the
 limit.
@@ -57,7 +57,6 @@ import contextlib
 import dataclasses
 import hashlib
 import io
-import json
 import os
 import pathlib
 import re
@@ -65,29 +64,17 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
-import textwrap
-import zlib
 
+import cases
 import includes
+import verdicts
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-ERROR = re.compile(r"(?:^|: )(?:fatal )?error: ")
 PRELUDE = "precompiled_prelude.hpp"
-ALONE = re.compile(r"^// alone: ", re.M)
-MISTAKE = re.compile(r"^// mistake: ([a-z0-9_]+)$", re.M)
-WIDEST = 160
-# What is ours in the line with the error, or in g++'s note that names the culprits.
-SAID = re.compile(r"error: static assertion failed(?: due to requirement '(?P<condition>.*?)')?: (?P<sentence>.*)$"
-                  r"|note: ‘(?P<evaluated>.*)’ evaluates to false$")
-TYPES = re.compile(r"\b(?:layout|\w*tensor|lambda|std::\w+|shard_of)\b")  # names that are longer
-TRAILER = re.compile(r"^\d+ errors? generated\.$")  # clang's count is no part of the message
 
 
 def default_flags() -> list[str]:
     """Include directories where nobody passes any: the usual places of a Debian machine."""
-    flags = [f"-I{ROOT / 'include'}", "-fopenmp-simd"]
+    flags = [f"-I{cases.ROOT / 'include'}", "-fopenmp-simd"]
     if pathlib.Path("/usr/include/trilinos").is_dir():
         flags += ["-isystem", "/usr/include/trilinos"]
     for wrapper in ("mpicxx.openmpi", "mpicxx"):
@@ -108,9 +95,9 @@ def precompile(compiler: str, flags: list[str], folder: pathlib.Path) -> int:
     """Compiles the umbrella header into folder/plain, and it with all that cases include into folder/all, unless
     that is done and nothing has changed."""
     headers = {"plain": [includes.UMBRELLA],
-               "all": includes.all_of([file.read_text() for file in sorted(HERE.glob("*.cpp"))], compiler)}
+               "all": includes.all_of([file.read_text() for file in sorted(cases.HERE.glob("*.cpp"))])}
     digest = hashlib.sha256("\n".join([compiler, *flags, *headers["all"]]).encode())
-    for file in [HERE / "run.py", HERE / "includes.py", *sorted((ROOT / "include").rglob("*.hpp"))]:
+    for file in [cases.HERE / "run.py", cases.HERE / "includes.py", *sorted((cases.ROOT / "include").rglob("*.hpp"))]:
         digest.update(file.read_bytes())
     stamp = folder / "key"
     if stamp.is_file() and stamp.read_text() == digest.hexdigest():
@@ -125,200 +112,20 @@ def precompile(compiler: str, flags: list[str], folder: pathlib.Path) -> int:
             result = folder / name / "prelude.pch"
             more = ["-fpch-instantiate-templates"]  # most of a start's time; g++ cannot
         command = [compiler, "-std=c++20", "-w", *flags, *more, "-x", "c++-header", "-o", str(result), str(source)]
-        if status := subprocess.run(command, cwd=ROOT).returncode:
+        if status := subprocess.run(command, cwd=cases.ROOT).returncode:
             return status
     stamp.write_text(digest.hexdigest())
     return 0
 
 
-@dataclasses.dataclass
-class Case:
-    """One mistake and its twin: a file, or a part of one, and what -D it gets."""
-    source: pathlib.Path
-    part: str  # the NAME of `// mistake: NAME`; empty where the file has one mistake
-    defined: str
-    text: str  # the file; other mistakes than this one are blank lines
-
-    @property
-    def name(self) -> str:
-        return " ".join(filter(None, [self.source.stem, self.part, self.defined]))
-
-    @property
-    def page(self) -> pathlib.Path:
-        """Where docs/errors quotes it, if anywhere."""
-        folder = ROOT / "docs" / "errors" if self.source.parent == HERE else HERE / "none"
-        return folder / f"{self.part or self.source.stem}.md"
-
-
-def cases_of(source: pathlib.Path) -> list[Case]:
-    text = source.read_text()
-    starts = [found.start() for found in MISTAKE.finditer(text)]
-    parts = [("", text)]
-    if starts:
-        blank = [re.sub(r"[^\n]", "", text[a:b]) for a, b in zip(starts, [*starts[1:], len(text)])]
-        parts = [(MISTAKE.match(text, a)[1], text[:starts[0]] + "".join(blank[:i]) + text[a:b])
-                 for i, (a, b) in enumerate(zip(starts, [*starts[1:], len(text)]))]
-    return [Case(source, part, defined, own) for part, own in parts
-            for defined in ["", *re.findall(r"^// also: (\w+)", own, re.M)]]
-
-
-def silent(compiler: str) -> list[str]:
-    return ["-fno-diagnostics-color" if "clang" in compiler else "-fdiagnostics-color=never"]
-
-
-def run_compiler(compiler: str, flags: list[str], precompiled: pathlib.Path | None, mistake: bool,
-                 file: str) -> tuple[bool, list[str]]:
-    """Whether the file compiles, and every line that the compiler says."""
-    command = [compiler, "-std=c++20", "-fsyntax-only"]
-    if precompiled:
-        command += (["-include-pch", str(precompiled / "prelude.pch")] if "clang" in compiler
-                    else [f"-I{precompiled}"])
-    command += flags + silent(compiler)
-    command += ["-DCOMPILE_FAIL"] if mistake else ["-Wall", "-Wextra", "-Wno-unused"]
-    done = subprocess.run(command + [file], capture_output=True, text=True, errors="replace", cwd=ROOT)
-    lines = [line for line in (done.stdout + done.stderr).splitlines() if not TRAILER.match(line)]
-    if done.returncode not in (0, 1):  # out of memory, say: nothing that it said can be trusted
-        lines.append(f"{compiler}: fatal error: it ended with status {done.returncode}")
-    return done.returncode == 0, lines
-
-
-def compile_once(compiler: str, flags: list[str], case: Case, mistake: bool, precompiled: pathlib.Path | None):
-    """The same of a case, as it is said of the case alone. precompiled: a folder of those of precompile()."""
-    own = flags + ([f"-D{case.defined}"] if case.defined else [])
-    if case.part:
-        with tempfile.NamedTemporaryFile("w", suffix=".cpp") as file:
-            file.write(f'#line 1 "{case.source}"\n{case.text}')
-            file.flush()
-            own += ["-iquote", str(case.source.parent)]
-            compiled, lines = run_compiler(compiler, own, precompiled, mistake, file.name)
-    else:
-        compiled, lines = run_compiler(compiler, own, precompiled, mistake, str(case.source))
-    alone = includes.as_if_alone(lines, case.source, case.text, compiler) if precompiled else lines
-    return (compiled, alone) if alone is not None else compile_once(compiler, flags, case, mistake, None)
-
-
-def number(text: str, word: str, default: int) -> int:
-    return int((re.findall(rf"^// {word}: (\d+)", text, re.M) or [default])[0])
-
-
-def quoted(lines: list[str]) -> list[str]:
-    """What a page quotes of a message: without lines' numbers, and as paths are written in #include."""
-    found = []
-    for line in lines:
-        if ERROR.search(line) or re.search(r"note: .* evaluates to false$", line):
-            line = re.sub(r"\bauto:\d+", "auto", line)  # a number of the compiler's own
-            line = line.replace(f"{ROOT}/", "")  # where clang saw a lambda
-            found.append(re.sub(r"^\S*?include/(dimesh/[\w/]+\.hpp):\d+:\d+:", r"\1:", line))
-    return found
-
-
-def entries_of(block: str) -> list[str]:
-    """The lines that a page quotes, as they were before they were wrapped."""
-    return re.sub(r"\n    ", " ", block).strip().split("\n")
-
-
-def quote_fault(lines: list[str], page: pathlib.Path, compiler: str, write: bool) -> list[str]:
-    """Compares the quoted block of a page with the message; or writes the compiler's part of it."""
-    text = page.read_text()
-    block = re.search(r"^```text\n(.*?)^```\n", text, re.M | re.S)
-    if not block:
-        return ["its page in docs/errors quotes no message"]
-    entries = entries_of(block[1])
-    mine = quoted(lines)
-    if write:
-        # clang's error repeats the condition; that is how the two are told apart.
-        of_clang = [e for e in entries if "due to requirement" in e]
-        of_gxx = [e for e in entries if e not in of_clang]
-        of_clang, of_gxx = (mine, of_gxx) if "clang" in compiler else (of_clang, mine)
-        wrapped = ["\n".join(textwrap.wrap(e, 112, subsequent_indent="    ", break_long_words=False,
-                                           break_on_hyphens=False)) for e in of_gxx + of_clang]
-        page.write_text(text[:block.start(1)] + "\n".join(wrapped) + "\n" + text[block.end(1):])
-        return []
-    there = {" ".join(e.split()) for e in entries}
-    return [f"its page in docs/errors does not quote this (run.py --quote): {e}" for e in mine
-            if " ".join(e.split()) not in there]
-
-
-def limit_of(case: Case, compiler: str) -> int:
-    levels = number(case.text, "levels", 0)
-    more = (levels + 1) * (3 if "clang" in compiler else 1) if levels else 0
-    return number(case.text, "lines", 10 + more)
-
-
-def columns_of(lines: list[str]) -> int:
-    """The widest of the sentence and the names of the culprits, but for types."""
-    said = [text for line in lines for found in [SAID.search(line)] if found
-            for name, text in found.groupdict().items()
-            if text and (name == "sentence" or not TYPES.search(text))]
-    return max(map(len, said), default=0)
-
-
-def measured(case: Case, compiler: str, lines: list[str]) -> str:
-    errors = sum(bool(ERROR.search(line)) for line in lines)
-    return (f"{case.name} [{compiler}]: {len(lines)} lines (limit {limit_of(case, compiler)}), {errors} "
-            f"error(s), {columns_of(lines)} columns, longest line {max(map(len, lines), default=0)}")
-
-
-def judge(case: Case, compiler: str, lines: list[str], quote: bool) -> list[str]:
-    """Everything that is wrong with what a compiler says of a mistake."""
-    problems = []
-    errors = [line for line in lines if ERROR.search(line)]
-    if len(errors) != 1:
-        problems.append(f"the mistake gives {len(errors)} errors, not one")
-    if len(lines) > limit_of(case, compiler):
-        problems.append(f"the message has {len(lines)} lines, more than {limit_of(case, compiler)}")
-    if (columns := columns_of(lines)) > (most := number(case.text, "columns", WIDEST)):
-        problems.append(f"what it says has {columns} columns, more than {most}")
-    output = "\n".join(lines)
-    expected = re.findall(r"^// expect: (.*?)\s*$", case.text, re.M)
-    problems += [f"the message lacks the text: {e}" for e in expected if e not in output]
-    if case.page.is_file():
-        problems += quote_fault(lines, case.page, compiler, quote)
-    return problems
-
-
-def malformed(case: Case) -> list[str]:
-    problems = []
-    if not re.search(r"^// expect: ", case.text, re.M):
-        problems.append("it has no `// expect:` line")
-    if "#ifdef COMPILE_FAIL" not in case.text or not re.search(r"^#else", case.text, re.M):
-        problems.append("it has no `#ifdef COMPILE_FAIL` with an `#else`")
-    return problems
-
-
-def passed_together(compiler: str, source: pathlib.Path, precompiled: pathlib.Path | None) -> dict:
-    """Which cases of a file batch.py vouches for: {"twin NAME": "", "mistake NAME": what it measured}.
-    Nothing, if anything has changed since."""
-    file = precompiled / "passed" / f"{source.stem}.json" if precompiled else None
-    if not file or not file.is_file():
-        return {}
-    verdict = json.loads(file.read_text())
-    return verdict["passed"] if verdict["key"] == key_of(compiler, source, precompiled) else {}
-
-
-def key_of(compiler: str, source: pathlib.Path, precompiled: pathlib.Path) -> str:
-    """All that a verdict depends on; the headers and flags are in the precompiled header's own key."""
-    digest = hashlib.sha256(compiler.encode())
-    pages = sorted({case.page for case in cases_of(source)})
-    for file in [precompiled / "key", source, *sorted(HERE.glob("*.hpp")), HERE / "run.py",
-                 HERE / "batch.py", *pages]:
-        digest.update(file.read_bytes() if file.is_file() else b"none")
-    return digest.hexdigest()
-
-
-def of_compiler(case: Case, compiler: str) -> bool:
-    """Which half of the cases is this compiler's? By name, so that new ones move no others."""
-    return zlib.crc32(case.name.encode()) % 2 == int("clang" in compiler)
-
-
-def check(compiler: str, flags: list[str], case: Case, arguments: argparse.Namespace,
+def check(compiler: str, flags: list[str], case: cases.Case, arguments: argparse.Namespace,
           passed: dict) -> list[str]:
     """Everything that is wrong with this case on this compiler; prints the measured lengths. If it includes more
     than dimesh.hpp, with all headers precompiled first, and where that does not do, with its own."""
     if not arguments.precompiled:
         return check_with(None, compiler, flags, case, arguments, passed)
     folders = [arguments.precompiled / name for name in ("all", "plain")]
-    by_itself = arguments.alone or ALONE.search(case.text) or includes.is_in_umbrella(case.text)
+    by_itself = arguments.alone or cases.ALONE.search(case.text) or includes.is_in_umbrella(case.text)
     for folder in folders[bool(by_itself):]:
         said = io.StringIO()
         with contextlib.redirect_stdout(said):
@@ -329,15 +136,15 @@ def check(compiler: str, flags: list[str], case: Case, arguments: argparse.Names
     return problems
 
 
-def check_with(precompiled: pathlib.Path | None, compiler: str, flags: list[str], case: Case,
+def check_with(precompiled: pathlib.Path | None, compiler: str, flags: list[str], case: cases.Case,
                arguments: argparse.Namespace, passed: dict) -> list[str]:
-    problems = malformed(case)
-    half = arguments.half and not arguments.alone and not of_compiler(case, compiler)
-    if half and ALONE.search(case.text):
+    problems = cases.malformed(case)
+    half = arguments.half and not arguments.alone and not cases.of_compiler(case, compiler)
+    if half and cases.ALONE.search(case.text):
         print(f"{case.name} [{compiler}]: the other compiler's")
         return problems
     if f"twin {case.name}" not in passed and not half:
-        compiled, lines = compile_once(compiler, flags, case, False, precompiled)
+        compiled, lines = cases.compile_once(compiler, flags, case, False, precompiled)
         if not compiled or lines:
             problems.append("the correct twin does not compile" if not compiled
                             else "the correct twin gives warnings")
@@ -345,12 +152,12 @@ def check_with(precompiled: pathlib.Path | None, compiler: str, flags: list[str]
     if f"mistake {case.name}" in passed:
         print(passed[f"mistake {case.name}"])
         return problems
-    compiled, lines = compile_once(compiler, flags, case, True, precompiled)
-    print(measured(case, compiler, lines))
+    compiled, lines = cases.compile_once(compiler, flags, case, True, precompiled)
+    print(cases.measured(case, compiler, lines))
     if compiled:
         problems.append("the mistake compiles")
     else:
-        problems += judge(case, compiler, lines, arguments.quote)
+        problems += cases.judge(case, compiler, lines, arguments.quote)
     if arguments.verbose or problems:
         print("\n".join("    " + line for line in lines[:40]))
     return problems
@@ -359,17 +166,17 @@ def check_with(precompiled: pathlib.Path | None, compiler: str, flags: list[str]
 def tighten(compilers: list[str], flags: list[str], source: pathlib.Path) -> None:
     """Each `// lines:` of a file becomes as low as what the compilers say lets it."""
     said = {}  # of each part with such a line: the most lines, and whether it needs more than usual
-    for case in cases_of(source):
+    for case in cases.cases_of(source):
         if not re.search(r"^// lines: \d+$", case.text, re.M):
             continue
         usual = dataclasses.replace(case, text=re.sub(r"^// lines: \d+$", "", case.text, flags=re.M))
         for compiler in compilers:
-            count = len(compile_once(compiler, flags, case, True, None)[1])
+            count = len(cases.compile_once(compiler, flags, case, True, None)[1])
             most, more = said.get(case.part, (0, False))
-            said[case.part] = max(most, count), more or count > limit_of(usual, compiler)
+            said[case.part] = max(most, count), more or count > cases.limit_of(usual, compiler)
     part, kept = "", []
     for line in source.read_text().splitlines(keepends=True):
-        found = MISTAKE.match(line)
+        found = cases.MISTAKE.match(line)
         part = found[1] if found else part
         limit = re.match(r"// lines: (\d+)$", line)
         if limit and part in said:
@@ -405,8 +212,8 @@ def main() -> int:
     for compiler in arguments.compiler or default_compilers():
         for source in (file.resolve() for file in arguments.files):
             trusted = not (arguments.alone or arguments.verbose or arguments.quote)
-            passed = passed_together(compiler, source, arguments.precompiled) if trusted else {}
-            for case in cases_of(source):
+            passed = verdicts.passed_together(compiler, source, arguments.precompiled) if trusted else {}
+            for case in cases.cases_of(source):
                 problems = check(compiler, flags, case, arguments, passed)
                 for problem in problems:
                     print(f"  {case.name}: {problem}")

@@ -155,7 +155,8 @@ case $kind in
     rm -rf "$work"
     prefix="$work/prefix"
     mkdir -p "$work"
-    options=(-DCMAKE_BUILD_TYPE=Debug "-DMPI_CXX_COMPILER=$mpicxx" "-DKokkos_DIR=$(cache Kokkos_DIR)")
+    options=(-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 "-DMPI_CXX_COMPILER=$mpicxx"
+      "-DKokkos_DIR=$(cache Kokkos_DIR)")
     library library -DDIMESH_COMPILED=ON "${options[@]}"
     cmake --build "$work/library"
     cmake --install "$work/library" > /dev/null

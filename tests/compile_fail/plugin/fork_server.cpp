@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A plugin for g++ that compiles many files after one start: what they all include is read, and instantiated as
+// far as it will be, once; then, at `#include "fork_here.hpp"`, each line of standard input names a file for
+// what the compiler says next, and a child of the process compiles the rest with it. Standard output has the
+// child's status in a line. The child ends at `#pragma dimesh done`, which has what is pending
+// instantiated: all that g++ does after that, for each function of every header, says nothing of a mistake.
+// See ../fork_server.py.
+#include <gcc-plugin.h>
+// (after it)
+#include <c-family/c-pragma.h>
+#include <cp/cp-tree.h>
+#include <diagnostic.h>
+#include <fcntl.h>
+#include <plugin-version.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+int plugin_is_GPL_compatible;  // asked for by g++
+
+namespace {
+
+void say_to(const char* path, int descriptor) {
+  const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  if (file < 0 || dup2(file, descriptor) < 0) {
+    _exit(3);
+  }
+  close(file);
+}
+
+/// Returns in a child for each line of standard input, and ends the parent after the last.
+void serve() {
+  instantiate_pending_templates(0);
+  std::string path;
+  for (int c = std::getchar(); c != EOF; c = std::getchar()) {
+    if (c != '\n') {
+      path += static_cast<char>(c);
+      continue;
+    }
+    const pid_t child = fork();
+    if (child == 0) {
+      say_to(path.c_str(), STDERR_FILENO);
+      return;
+    }
+    int status = 0;
+    const bool ended = child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status);
+    std::printf("%d\n", ended ? WEXITSTATUS(status) : 255);
+    std::fflush(stdout);
+    path.clear();
+  }
+  _exit(0);
+}
+
+void included(void* name, void* served) {
+  constexpr std::string_view here = "fork_here.hpp";
+  const std::string_view path = name != nullptr ? static_cast<const char*>(name) : "";
+  auto& before = *static_cast<bool*>(served);
+  if (!before && path.size() >= here.size() && path.substr(path.size() - here.size()) == here) {
+    before = true;
+    serve();
+  }
+}
+
+void done(cpp_reader*) {
+  instantiate_pending_templates(0);
+  const bool failed = seen_error() || werrorcount > 0;
+  diagnostic_finish(global_dc);
+  std::fflush(stderr);
+  _exit(failed ? 1 : 0);
+}
+
+void add_pragma(void*, void*) { c_register_pragma("dimesh", "done", done); }
+
+bool served = false;
+
+}  // namespace
+
+int plugin_init(plugin_name_args* plugin, plugin_gcc_version* version) {
+  if (!plugin_default_version_check(version, &gcc_version)) {
+    return 1;
+  }
+  register_callback(plugin->base_name, PLUGIN_INCLUDE_FILE, included, &served);
+  register_callback(plugin->base_name, PLUGIN_PRAGMAS, add_pragma, nullptr);
+  return 0;
+}
