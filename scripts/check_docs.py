@@ -26,7 +26,8 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "compile_fail"))
-import run as compile_fail  # noqa: E402: what compilers say is read there
+import cases  # noqa: E402: what compilers say is read there
+import run  # noqa: E402
 FENCE = re.compile(r"^```cpp[^\n]*\n(.*?)^```\s*$", re.M | re.S)
 LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\(([^)\s]+)\)")
 FAULT = re.compile(r"^\s*template\s*<[^;{]*>\s*struct\s+(\w+)\s*;", re.M)
@@ -205,7 +206,7 @@ def check_wrong(compiler: Compiler, page: pathlib.Path) -> tuple[int, list[str]]
     """What the page calls wrong gives one error, in the words that the page quotes."""
     text, count, problems = page.read_text(), 0, []
     quoted = re.search(r"^```text\n(.*?)^```\n", text, re.M | re.S)
-    there = plain(compile_fail.entries_of(quoted[1] if quoted else ""))
+    there = plain(cases.entries_of(quoted[1] if quoted else ""))
     for match in FENCE.finditer(text):
         snippet = Snippet(page, text.count("\n", 0, match.start()) + 1, match.group(1))
         if not snippet.first.startswith(WRONG):
@@ -215,12 +216,12 @@ def check_wrong(compiler: Compiler, page: pathlib.Path) -> tuple[int, list[str]]
         includes, code = unit_of(snippet, 0)
         output = compiler.compiled(includes + code)[1].replace("snippet_0::", "")
         lines = output.splitlines()
-        errors = [line for line in lines if compile_fail.ERROR.search(line)]
+        errors = [line for line in lines if cases.ERROR.search(line)]
         if len(errors) != 1:
             problems.append(f"{snippet.where()}: this gives {len(errors)} errors, not one")
         elif fault not in output:
             problems.append(f"{snippet.where()}: the error does not name {fault}")
-        elif other := plain(compile_fail.quoted(lines)) - there:
+        elif other := plain(cases.quoted(lines)) - there:
             problems.append(f"{snippet.where()}: the page does not quote: {other.pop()}")
         else:
             continue
@@ -238,7 +239,7 @@ def plain(lines: list[str]) -> set[str]:
 def check_all(arguments, check, what: str) -> list[str]:
     """check(compiler, page) of all pages."""
     flags = (shlex.split(arguments.flags.read_text()) if arguments.flags
-             else compile_fail.default_flags())
+             else run.default_flags())
     command = [arguments.compiler, "-std=c++20", "-fdiagnostics-color=never", *flags]
     compiler = Compiler(command, arguments.cache)
     fine, output = compiler.prepare()
