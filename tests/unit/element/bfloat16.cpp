@@ -54,6 +54,7 @@ TEST_CASE("bfloat16: every float is rounded to the nearest, ties to even") {
     for (std::uint32_t low = 0; low < 0x10000u; ++low) from[low] = with_bits(high << 16 | low);
 #pragma omp simd
     for (std::size_t i = 0; i < from.size(); ++i) to[i] = bfloat16(from[i]);
+#pragma omp simd reduction(+ : wrong)
     for (std::uint32_t low = 0; low < 0x10000u; ++low)
       wrong += to[low].bits() != expected(high, low);
   }

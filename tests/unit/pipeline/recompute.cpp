@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// options: -O1
 #include "dimesh/pipeline/recompute_plan.hpp"
 
 #include <doctest/doctest.h>
