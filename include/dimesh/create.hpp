@@ -13,6 +13,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "dimesh/core/drawn_fault.hpp"
 #include "dimesh/fill.hpp"
 #include "dimesh/interop/from_array.hpp"
 #include "dimesh/reflect/grids.hpp"
@@ -34,20 +35,13 @@ struct clear_each {
 template <int Count, class X, class... A> inline constexpr bool fills = false;
 template <class X, class M, class... E>
 inline constexpr bool fills<0, X, grid<M>, E...> = (Extents<E> && ...);
+/// (What elements are is asked later.)
+template <class N, class T>
+inline constexpr bool draws_from = std::is_arithmetic_v<N> || std::is_convertible_v<N, T>;
 template <class X, class M, class Lo, class Hi, class... E>
 inline constexpr bool fills<2, X, grid<M>, random_key, Lo, Hi, E...> =
-    std::is_convertible_v<Lo, computed<value_of<X>>> &&
-    std::is_convertible_v<Hi, computed<value_of<X>>> && (Extents<E> && ...);
-/// Random numbers have fractions.
-template <class X> struct drawn_fault_of {
-  using type = no_fault;
-};
-template <Tensor X>
-  requires std::is_integral_v<value_of<X>>
-struct drawn_fault_of<X> {
-  using type = fraction_cut<double, value_of<X>>;
-};
-template <class X> using drawn_fault = typename drawn_fault_of<X>::type;
+    draws_from<Lo, computed<value_of<X>>> && draws_from<Hi, computed<value_of<X>>> &&
+    (Extents<E> && ...);
 /// A number with a fraction, of which a tensor of a struct would keep none.
 template <class T, class Leaves> struct cut_in_fault;
 template <class T, class... X>
@@ -81,8 +75,7 @@ X uniform_on(const grid<typename X::mesh_type>& g, random_key key, const Lo& lo,
              const From&... extents) {
   using T = computed<value_of<X>>;
   X x(g, extents...);
-  if constexpr (ok<drawn_fault<X>>)
-    dimesh::fill_uniform(x, key, static_cast<T>(lo), static_cast<T>(hi));
+  dimesh::fill_uniform(x, key, static_cast<T>(lo), static_cast<T>(hi));
   return x;
 }
 template <class X, class Mean, class Deviation, class... From>
@@ -237,10 +230,15 @@ template <class X, class... A> [[nodiscard]] auto generate(const A&... grid_func
 template <class X, class... A> [[nodiscard]] auto uniform(const A&... grid_key_and_ends) {
   if constexpr (std::is_class_v<X>) (void)sizeof(X);
   if constexpr (detail::may_fill<2, X, A...>()) {
-    static_assert(ok<detail::drawn_fault<X>>,
+    using fault = detail::drawn_fault<value_of<X>, detail::drawn::reals>;
+    static_assert(ok<only<fault, fraction_cut>>,
                   "uniform: the numbers drawn are fractions, and the tensor's elements whole; draw "
                   "floats and round them: cast<std::int32_t>(floor(uniform<X>(grid, key, 0, 10)))");
-    return detail::uniform_on<X>(grid_key_and_ends...);
+    detail::assert_drawn<only<fault, element_is_complex, elements_differ>>();
+    if constexpr (ok<fault>)
+      return detail::uniform_on<X>(grid_key_and_ends...);
+    else
+      return detail::nothing_made<X>();
   } else {
     static_assert(
         ok<detail::filler_fault<X, A...>>,
@@ -253,7 +251,12 @@ template <class X, class... A> [[nodiscard]] auto uniform(const A&... grid_key_a
 template <class X, class... A> [[nodiscard]] auto normal(const A&... grid_key_and_moments) {
   if constexpr (std::is_class_v<X>) (void)sizeof(X);
   if constexpr (detail::may_fill<2, X, A...>()) {
-    return detail::normal_on<X>(grid_key_and_moments...);
+    using fault = detail::drawn_fault<value_of<X>, detail::drawn::reals>;
+    detail::assert_drawn<fault>();
+    if constexpr (ok<fault>)
+      return detail::normal_on<X>(grid_key_and_moments...);
+    else
+      return detail::nothing_made<X>();
   } else {
     static_assert(ok<detail::filler_fault<X, A...>>,
                   "normal: a tensor stands in the angle brackets; the grid, a key, mean, deviation "

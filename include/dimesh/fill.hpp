@@ -18,12 +18,14 @@
 #include <type_traits>
 #include <utility>
 
+#include "dimesh/core/drawn_fault.hpp"
 #include "dimesh/core/fill_elements.hpp"
 #ifdef DIMESH_CHECKED
 #include "dimesh/core/kept_replicas.hpp"
 #include "dimesh/detail/key_uses.hpp"
 #endif
 #include "dimesh/core/number_as_element.hpp"
+#include "dimesh/detail/number_given.hpp"
 #include "dimesh/memory/memory.hpp"
 #include "dimesh/random.hpp"
 #include "dimesh/tensor.hpp"
@@ -201,16 +203,33 @@ template <class X, class Draw> void fill_keyed(X& x, const Draw& draw) {
 }
 }  // namespace detail
 
-/// Sets the elements to random numbers: uniform in [lo, hi), rounded to elements in there.
+/// Sets the elements to random numbers: uniform in [lo, hi), rounded to elements in there; lo where
+/// both are one. Throws dimesh::error unless lo <= hi, and both are finite.
 template <detail::Fillable X>
 void fill_uniform(X& x, random_key key, computed<value_of<X>> lo, computed<value_of<X>> hi) {
-  detail::fill_keyed(x, detail::draw_uniform<computed<value_of<X>>>{
-                            key, lo, hi - lo, detail::elements_within<value_of<X>>(lo, hi, false)});
+  using fault = detail::drawn_fault<value_of<X>, detail::drawn::reals>;
+  detail::assert_drawn<fault>();
+  if constexpr (ok<fault>) {
+    const auto first = static_cast<double>(lo), end = static_cast<double>(hi);
+    detail::require_finite("fill_uniform", "first end", first);
+    detail::require_finite("fill_uniform", "second end", end);
+    detail::require_ordered("fill_uniform", "ends", first, end);
+    detail::fill_keyed(x,
+                       detail::draw_uniform<computed<value_of<X>>>{
+                           key, lo, hi - lo, detail::elements_within<value_of<X>>(lo, hi, false)});
+  }
 }
-/// Sets the elements to random numbers: normal with this mean and standard deviation.
+/// Sets the elements to random numbers: normal with this mean and standard deviation. Throws
+/// dimesh::error where the deviation is negative, or one of them not finite.
 template <detail::Fillable X>
 void fill_normal(X& x, random_key key, computed<value_of<X>> mean, computed<value_of<X>> stddev) {
-  detail::fill_keyed(x, detail::draw_normal<computed<value_of<X>>>{key, mean, stddev});
+  using fault = detail::drawn_fault<value_of<X>, detail::drawn::reals>;
+  detail::assert_drawn<fault>();
+  if constexpr (ok<fault>) {
+    detail::require_finite("fill_normal", "mean", static_cast<double>(mean));
+    detail::require_not_negative("fill_normal", "standard deviation", static_cast<double>(stddev));
+    detail::fill_keyed(x, detail::draw_normal<computed<value_of<X>>>{key, mean, stddev});
+  }
 }
 
 namespace detail {

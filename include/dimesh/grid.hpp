@@ -134,7 +134,10 @@ template <class Of> class grid {
       const index_t ranks = detail::number_in(a);
       if (static_size<A> != dynamic && ranks != static_size<A>)
         detail::refuse_size(detail::name_of<A>(), detail::name_of<M>(), ranks, static_size<A>);
-      sizes[static_cast<std::size_t>(place)] = ranks;
+      index_t& own = sizes[static_cast<std::size_t>(place)];
+      if (own != dynamic && ranks != own)
+        detail::refuse_second_size(detail::name_of<A>(), own, ranks);
+      own = ranks;
     }
   }
 

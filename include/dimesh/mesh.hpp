@@ -115,7 +115,14 @@ inline constexpr bool is_static_mesh = [] {
 namespace detail {
 /// An axis is given n ranks, and has so many by its type (or `dynamic`: any number).
 [[noreturn]] void refuse_size(std::string_view axis, std::string_view mesh, index_t n, index_t has);
+[[noreturn]] void refuse_second_size(std::string_view axis, index_t first, index_t second);
 #if DIMESH_COMPILED != 1
+[[noreturn]] DIMESH_OUTLINE inline void refuse_second_size(std::string_view axis, index_t first,
+                                                           index_t second) {
+  (words() << "mesh: two sizes are given for axis '" << axis << "', " << first << " and " << second
+           << "; give one")
+      .raise();
+}
 [[noreturn]] DIMESH_OUTLINE inline void refuse_size(std::string_view axis, std::string_view mesh,
                                                     index_t n, index_t has) {
   if (has != dynamic)
@@ -155,7 +162,9 @@ template <Mesh M> struct mesh_sizes {
     const index_t n = detail::number_in(given);
     if (static_size<A> == dynamic ? n < 1 : n != static_size<A>)
       detail::refuse_size(detail::name_of<A>(), detail::name_of<M>(), n, static_size<A>);
-    size[axis_index<M, A>] = n;
+    index_t& own = size[axis_index<M, A>];
+    if (own != dynamic && own != n) detail::refuse_second_size(detail::name_of<A>(), own, n);
+    own = n;
   }
 };
 

@@ -178,9 +178,9 @@ TEST_CASE("other distributions: elements of all kinds, scalars, extremes, wrong 
   says([&] { dm::fill_bernoulli(x, key, 1.5); }, "fill_bernoulli: the probability is 1.5");
   says([&] { dm::fill_bernoulli(x, key, std::nan("")); }, "choose one between 0 and 1");
   says([&] { dm::fill_exponential(x, key, -1); }, "fill_exponential: the mean is -1");
-  says([&] { dm::fill_truncated_normal(x, key, 0, -1); }, "is -1.000000; it must be at least 0");
-  says([&] { dm::fill_truncated_normal(x, key, 0, 1, 0); }, "is 0.000000; it must be above 0");
-  says([&] { dm::fill_gamma(x, key, 0, 1); }, "fill_gamma: the shape is 0.0");
+  says([&] { dm::fill_truncated_normal(x, key, 0, -1); }, "is -1; it must be at least 0");
+  says([&] { dm::fill_truncated_normal(x, key, 0, 1, 0); }, "is 0; it must be above 0");
+  says([&] { dm::fill_gamma(x, key, 0, 1); }, "fill_gamma: the shape is 0;");
   says([&] { dm::fill_gamma(x, key, 1, -2); }, "fill_gamma: the scale is -2");
   using counts = dm::tensor<std::int8_t, L, p>;
   CHECK(dm::permutation<counts>(g, key, p{128}).local_size() == 128);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What keeps a function from having a gradient? Parameters without one, a value that is no
-// recorded number, a function that does not take what is recorded.
+// recorded number, a function that does not take what is recorded. And a gradient from having a
+// length: addends, halos.
 //
 //   parameters_of_fault<net<L>>      -> no_fault, or layout_not_first_argument<net<L>> ...
 //   loss_fault<tracked_tensor<X>>::type  -> no_fault, or value_not_scalar<batch> ...
+//   incomplete_fault<list<X>>::type  -> no_fault, or gradient_not_complete<rows>
 #pragma once
 
 #include "dimesh/core/tracked.hpp"
@@ -117,5 +119,30 @@ struct recording_fault<P, no_fault> {
 /// The same, parameters that are no tensors, and a struct whose tensors do not follow its layout.
 template <class P>
 using parameters_of_fault = typename recording_fault<P, differentiable_fault<P>>::type;
+
+/// The first axis along which a tensor of the struct is a sum yet to be made.
+template <class Leaves> struct incomplete_fault {
+  using type = no_fault;
+};
+template <class X, class... Rest>
+struct incomplete_fault<list<X, Rest...>> : incomplete_fault<list<Rest...>> {};
+template <class X, class... Rest>
+  requires(spec_of<X>::table.any_partial())
+struct incomplete_fault<list<X, Rest...>> {
+  static constexpr int axis = spec_of<X>::table.first_partial();
+  using type = gradient_not_complete<type_at<axis, typename X::mesh_type::axes>>;
+};
+
+/// The first dim along which a tensor of the struct carries a halo: squares would count twice.
+template <class Leaves> struct haloed_fault {
+  using type = no_fault;
+};
+template <class X, class... Rest>
+struct haloed_fault<list<X, Rest...>> : haloed_fault<list<Rest...>> {};
+template <class X, class... Rest>
+  requires(spec_of<X>::table.first_haloed() >= 0)
+struct haloed_fault<list<X, Rest...>> {
+  using type = dim_has_halo<type_at<spec_of<X>::table.first_haloed(), typename spec_of<X>::dims>>;
+};
 
 }  // namespace dimesh::detail

@@ -63,7 +63,8 @@ X borrow(const typename X::grid_type& g, const V& v, const From&... extents) {
 }
 
 /// The same over `count` elements at an address, which must stay there as long as the tensor and
-/// its copies do. Throws dimesh::error if the block has another number of elements.
+/// its copies do. Throws dimesh::error if the block has another number of elements, or the address
+/// is null and there are some.
 template <Tensor X, class T, Extents... From>
   requires(std::is_same_v<std::remove_const_t<T>, value_of<X>>)
 X borrow(const typename X::grid_type& g, T* data, index_t count, const From&... extents) {
@@ -71,6 +72,10 @@ X borrow(const typename X::grid_type& g, T* data, index_t count, const From&... 
   if (count != x.local_size())
     (detail::words() << "borrow: " << count << " elements are lent, this rank's block has "
                      << x.local_size())
+        .raise();
+  if (data == nullptr && count > 0)
+    (detail::words() << "borrow: the address of " << count
+                     << " elements is null; lend the memory that the program has of them")
         .raise();
   return x;
 }

@@ -20,11 +20,18 @@ namespace dimesh {
 
 namespace detail {
 [[noreturn]] void refuse_extent(std::string_view dim, index_t has, index_t given);
+[[noreturn]] void refuse_second_extent(std::string_view dim, index_t first, index_t second);
 #if DIMESH_COMPILED != 1
 [[noreturn]] DIMESH_OUTLINE inline void refuse_extent(std::string_view dim, index_t has,
                                                       index_t given) {
   (words() << "shape: dim '" << dim << "' has " << has << " elements by its type, and " << given
            << " are given; leave the number out, or derive the dim from dim<>")
+      .raise();
+}
+[[noreturn]] DIMESH_OUTLINE inline void refuse_second_extent(std::string_view dim, index_t first,
+                                                             index_t second) {
+  (words() << "shape: two extents are given for dim '" << dim << "', " << first << " and " << second
+           << "; give one")
       .raise();
 }
 #endif
@@ -46,7 +53,8 @@ template <Dim... D> struct shape : detail::extent_of<D>... {
 
   constexpr shape() = default;
 
-  /// From given dims and other shapes, in any order; what does not concern it is ignored.
+  /// From given dims and other shapes, in any order; what does not concern it is ignored. Throws
+  /// dimesh::error where they give a dim two extents, or one that its type has not.
   template <Extents First, Extents... From>
     requires(!std::same_as<First, shape> || sizeof...(From) > 0)
   constexpr explicit shape(const First& first, const From&... from) {
@@ -89,10 +97,13 @@ template <Dim... D> struct shape : detail::extent_of<D>... {
     if constexpr (has<E> && !is_static_dim<E>) set<E>(given.template extent<E>());
   }
   template <class E> constexpr void set_open(index_t length) {
-    if constexpr (!is_static_dim<E>) set<E>(length);
+    if constexpr (!is_static_dim<E>) static_cast<detail::extent_of<E>&>(*this).n = length;
   }
   template <class E> constexpr void set(index_t length) {
-    static_cast<detail::extent_of<E>&>(*this).n = length;
+    index_t& n = static_cast<detail::extent_of<E>&>(*this).n;
+    if (length == dynamic) return;  // nothing is said
+    if (n != dynamic && n != length) detail::refuse_second_extent(detail::name_of<E>(), n, length);
+    n = length;
   }
 };
 

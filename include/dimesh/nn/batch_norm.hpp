@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "dimesh/core/runs_again.hpp"
+#include "dimesh/detail/number_given.hpp"
 #include "dimesh/nn/dense.hpp"
 #include "dimesh/nn/parameter.hpp"
 #include "dimesh/op/batch_norm.hpp"
@@ -171,6 +172,7 @@ poison batch_norm_by(const model<C, M>&, const P&, const R&, const X&) {
 template <class R, class Y, class Moments>
 constexpr void keep_moments(R& running, const batch_normed<Y, Moments>& seen, double part) {
   if constexpr (!is_poison<Y>) {
+    dimesh::detail::require_part("nn::keep_moments", "part", part);
     if (seen.count > 0 && detail::counts_for(running, seen))
       detail::keep_these(running, seen, seen.count, part);
   }
@@ -215,6 +217,7 @@ constexpr void keep_moments(deferred_moments<R>& mini, const batch_normed<Y, Mom
 /// After a mini-batch: what is kept meets the moments of all its micro-batches, which begin anew.
 /// Ranks that have seen none, those of other stages of a pipeline, do nothing.
 template <class R> constexpr void keep_moments(R& running, deferred_moments<R>& mini, double part) {
+  dimesh::detail::require_part("nn::keep_moments", "part", part);
   if (mini.count > 0) detail::keep_these(running, mini.so_far, mini.count, part);
   mini = {};
 }

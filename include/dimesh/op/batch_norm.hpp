@@ -13,6 +13,7 @@
 #pragma once
 
 #include "dimesh/core/any_argument.hpp"
+#include "dimesh/detail/number_given.hpp"
 #include "dimesh/op/cast.hpp"
 #include "dimesh/op/parts/moment_norm.hpp"
 #include "dimesh/op/reductions.hpp"
@@ -130,6 +131,7 @@ constexpr auto moment_normed(std::string_view call, double epsilon, const X& x, 
       return made;
     }
   } else {
+    require_not_negative(call, "epsilon", epsilon);
     check<rule>(call, x, g...);
     return run_moment_norm(list<Kept...>{}, call, epsilon, x, g...);
   }

@@ -8,6 +8,7 @@
 //     -> [batch/rows], partial over cols
 #pragma once
 
+#include "dimesh/detail/number_given.hpp"
 #include "dimesh/local/cross_entropy.hpp"
 #include "dimesh/op/cast.hpp"
 #include "dimesh/op/one_hot.hpp"
@@ -170,6 +171,8 @@ constexpr auto softmax_cross_entropy(const X& logits, const I& target,
   } else if constexpr (std::is_integral_v<value_of<X>>) {
     return dimesh::softmax_cross_entropy<D>(cast<double>(logits), target, options);
   } else {
+    detail::require_part("softmax_cross_entropy", "label smoothing", options.label_smoothing);
+    detail::require_not_negative("softmax_cross_entropy", "weight of z_loss", options.z_loss);
     detail::check<detail::cross_entropy_rule<D>>("softmax_cross_entropy", logits, target);
     using rest = typename detail::remaining<typename spec_of<X>::dims, detail::list<D>>::type;
     using rows_first = typename detail::concat_impl<rest, detail::list<D>>::type;

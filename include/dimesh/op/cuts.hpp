@@ -11,6 +11,7 @@
 #include <initializer_list>
 #include <span>
 
+#include "dimesh/detail/number_given.hpp"
 #include "dimesh/tensor.hpp"
 
 namespace dimesh {
@@ -52,8 +53,10 @@ template <Dim D> class [[nodiscard]] cuts {
 };
 
 /// n elements in blocks of ceil(n/p), the last ones shorter or empty: those of uneven<D> over one
-/// axis of p ranks.
+/// axis of p ranks. Throws dimesh::error unless n >= 0 and p > 0.
 template <Dim D> cuts<D> cuts_by_ceil(index_t n, index_t p) {
+  detail::require_not_negative("cuts_by_ceil", "number of elements", static_cast<double>(n));
+  detail::require_positive("cuts_by_ceil", "number of blocks", static_cast<double>(p));
   return cuts<D>(*detail::cut_by_ceil(&detail::facts_of_dim<D>, n, p).first());
 }
 

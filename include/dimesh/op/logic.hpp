@@ -7,6 +7,7 @@
 //   clamp(x, -1.0, 1.0)                       -> like x
 #pragma once
 
+#include "dimesh/detail/number_given.hpp"
 #include "dimesh/op/compare.hpp"
 #include "dimesh/op/reduce.hpp"
 #include "dimesh/op/refusals/misuse.hpp"
@@ -97,17 +98,17 @@ template <Operand X> constexpr auto logical_not(const X& x) {
 
 /// x, but low where it is less and high where it is more; NaN stays. The derivative is 1 from low
 /// to high, both included, and 0 outside. Throws dimesh::error for a bound that would be an element
-/// and that whole elements do not hold.
+/// and that whole elements do not hold, and unless low <= high.
 template <Operand X, detail::Number N, detail::Number M>
 constexpr auto clamp(const X& x, N low, M high) {
   static_assert(
       ok<detail::map_fault<detail::join_kind::real, X>>,
       "clamp: the operand is a sum yet to be made, or complex; complete it, or take its real part");
   using T = detail::element_as<X, std::common_type_t<N, M>>;
-  return detail::map_as<detail::join_kind::real>(
-      detail::clamp_function<T>{detail::as_least<T>("clamp", low),
-                                detail::as_most<T>("clamp", high)},
-      x);
+  const detail::clamp_function<T> f{detail::as_least<T>("clamp", low),
+                                    detail::as_most<T>("clamp", high)};
+  detail::require_ordered("clamp", "bounds", static_cast<double>(low), static_cast<double>(high));
+  return detail::map_as<detail::join_kind::real>(f, x);
 }
 
 /// Both bounds are given, as numbers. (Functions of the user's that have this name fit better.)

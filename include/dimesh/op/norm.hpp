@@ -8,6 +8,7 @@
 //   rms_norm<model>(x[batch, model/cols], gain[model/cols])  -> like x; one all-reduce over cols
 #pragma once
 
+#include "dimesh/detail/number_given.hpp"
 #include "dimesh/local/norm.hpp"
 #include "dimesh/op/cast.hpp"
 #include "dimesh/op/complete.hpp"
@@ -157,6 +158,7 @@ constexpr auto composed_norm(double epsilon, const X& x, const G&... g) {
 
 template <bool Center, class D, class X, class... G>
 constexpr auto normalized(double epsilon, const X& x, const G&... g) {
+  require_not_negative(norm_call<Center>(), "epsilon", epsilon);
   using dims = typename over_dims_fault<false, X, D>::type;
   if constexpr (!ok<dims> || is_poison<X> || (is_poison<G> || ...)) {
     return poison{};

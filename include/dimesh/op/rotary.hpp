@@ -8,6 +8,7 @@
 //   rotary<length, head>(q, 10000, position)                   -> element 0 of length stands there
 #pragma once
 
+#include "dimesh/detail/number_given.hpp"
 #include "dimesh/local/rotary.hpp"
 #include "dimesh/op/argmax.hpp"
 #include "dimesh/op/parts/transition.hpp"
@@ -89,7 +90,7 @@ DIMESH_INSTANCE(rotary_op<double>, 1);
 /// The vectors along Head, each turned by its place along Length plus `offset`: pair i by the angle
 /// place * base^(-2 i / extent of Head). Shapes: as x; Head last at best: elsewhere it is moved,
 /// which copies x. Linear: addends stay addends. Local. Throws dimesh::error if Head has an odd
-/// extent.
+/// extent, or unless base > 0.
 template <Dim Length, Dim Head, Operand X>
 constexpr auto rotary(const X& x, double base = 10000, index_t offset = 0) {
   using rule = detail::rotary_rule<Length, Head>;
@@ -108,6 +109,7 @@ constexpr auto rotary(const X& x, double base = 10000, index_t offset = 0) {
     return poison{};
   } else {
     using dims = typename spec_of<X>::dims;
+    detail::require_positive("rotary", "base", base);
     detail::check_pairs<Head>(x);
     const auto& moved = detail::with_last<Head>(x);
     return detail::permuted<dims>(detail::apply_rule<rule, value_of<X>>(

@@ -56,7 +56,7 @@ template <class P> struct [[nodiscard]] adafactor_state {
 
 /// Adafactor (Shazeer and Stern 2018, arXiv:1804.04235, algorithms 4 and 5; with beta1, section 6).
 /// Which dims are factored: factored_dims. In place; three passes over the gradients. Communicates
-/// as the head of this file says.
+/// as the head of this file says. A step throws dimesh::error where a number is negative or NaN.
 struct adafactor {
   double rate = 0;  ///< 0: relative, min(1e-2, 1/sqrt(t))
   double decay_power = 0.8;  ///< averages keep 1 - t^-decay_power
@@ -127,6 +127,7 @@ struct adafactor {
                   "gradients of these parameters");
     if constexpr (detail::assert_updated<fault, P, G>()) {
       detail::assert_described<P>();
+      detail::require_numbers(*this);
       detail::check_lengths<P>("adafactor", parameters, gradients, state.second, state.momentum);
       const bool counts = detail::holds_shapes<P> || detail::counts_costs(parameters);
       const detail::core_list<P> to(parameters), from(gradients);

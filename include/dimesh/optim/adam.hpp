@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "dimesh/detail/compiled.hpp"
+#include "dimesh/detail/number_given.hpp"
 #include "dimesh/local/math.hpp"
 #include "dimesh/optim/state.hpp"
 #include "dimesh/optim/step.hpp"
@@ -110,7 +111,7 @@ inline bool decay_matrices(const member_path& p, int rank) {
 /// Adam (Kingma and Ba 2015, algorithm 1) with bias correction; weight decay decoupled from the
 /// gradient (Loshchilov and Hutter 2019, algorithm 2). In place, one pass over p, g and both
 /// averages. The square of a complex gradient is |g|^2, so that turning a parameter turns its steps
-/// likewise.
+/// likewise. A step throws dimesh::error where a number is negative or not finite, or a beta 1.
 struct adam {
   double rate = 1e-3;
   double beta1 = 0.9, beta2 = 0.999;
@@ -155,8 +156,14 @@ struct adam {
     static_assert(ok<only<fault, lengths_differ>>,
                   "adam: parameters and gradients differ in the length of an array; pass the "
                   "gradients of these parameters");
-    if constexpr (ok<fault> && !is_poison<G>)
+    if constexpr (ok<fault> && !is_poison<G>) {
+      detail::require_not_negative("adam", "rate", rate);
+      detail::require_kept_part("adam", "beta1", beta1);
+      detail::require_kept_part("adam", "beta2", beta2);
+      detail::require_not_negative("adam", "epsilon", epsilon);
+      detail::require_not_negative("adam", "weight decay", weight_decay);
       detail::check_lengths<P>("adam", parameters, gradients, state.first, state.second);
+    }
     const auto t = static_cast<double>(state.steps + 1);
     const double step = rate / (1 - std::pow(beta1, t));
     const double root_correction = 1 / std::sqrt(1 - std::pow(beta2, t));

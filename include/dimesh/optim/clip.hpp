@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "dimesh/collective/all_reduce.hpp"
+#include "dimesh/detail/number_given.hpp"
 #include "dimesh/grad/complete.hpp"
 #include "dimesh/layout/box.hpp"
 #include "dimesh/local/map.hpp"
@@ -19,31 +20,6 @@
 namespace dimesh {
 
 namespace detail {
-
-/// The first axis along which a tensor of the struct is a sum yet to be made.
-template <class Leaves> struct incomplete_fault {
-  using type = no_fault;
-};
-template <class X, class... Rest>
-struct incomplete_fault<list<X, Rest...>> : incomplete_fault<list<Rest...>> {};
-template <class X, class... Rest>
-  requires(spec_of<X>::table.any_partial())
-struct incomplete_fault<list<X, Rest...>> {
-  static constexpr int axis = spec_of<X>::table.first_partial();
-  using type = gradient_not_complete<type_at<axis, typename X::mesh_type::axes>>;
-};
-
-/// The first dim along which a tensor of the struct carries a halo: squares would count twice.
-template <class Leaves> struct haloed_fault {
-  using type = no_fault;
-};
-template <class X, class... Rest>
-struct haloed_fault<list<X, Rest...>> : haloed_fault<list<Rest...>> {};
-template <class X, class... Rest>
-  requires(spec_of<X>::table.first_haloed() >= 0)
-struct haloed_fault<list<X, Rest...>> {
-  using type = dim_has_halo<type_at<spec_of<X>::table.first_haloed(), typename spec_of<X>::dims>>;
-};
 
 struct square_in_double {
   template <class T> KOKKOS_FORCEINLINE_FUNCTION double operator()(T x) const {
@@ -260,11 +236,12 @@ template <class S> [[nodiscard]] double global_norm(const S& gradients) {
 /// Scales the gradients to a global norm of `limit`, in place, if theirs is greater and finite;
 /// returns the norm that they had (Pascanu et al. 2013, "On the difficulty of training recurrent
 /// neural networks", algorithm 1). While costs are counted nobody knows it: the scaling counts.
-/// Communicates as global_norm does.
+/// Communicates as global_norm does. Throws dimesh::error where `limit` is negative or NaN.
 template <class S> double clip_by_global_norm(S& gradients, double limit) {
   static_assert(ok<std::conditional_t<std::is_const_v<S>, parameters_are_const<S>, no_fault>>,
                 "clip_by_global_norm: gradients change in place, and these are const; let the step "
                 "be auto step = complete(value_and_grad(f, p)(x))");
+  detail::require_limit("clip_by_global_norm", "limit", limit);
   const double norm = global_norm(gradients);
   if constexpr (!std::is_const_v<S>) {
     if (detail::counts_costs(gradients))

@@ -15,6 +15,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "dimesh/detail/number_given.hpp"
 #include "dimesh/op/arithmetic.hpp"
 #include "dimesh/op/cast.hpp"
 #include "dimesh/optim/clip.hpp"
@@ -39,22 +40,31 @@ template <class F> struct scaled_function {
 };
 }  // namespace detail
 
-/// A factor that stays. Powers of two cost no accuracy.
+/// A factor that stays. Powers of two cost no accuracy. What uses one that is not above 0, or not
+/// finite, throws dimesh::error.
 struct loss_scale {
   double factor = 1;
 
   /// f, its value multiplied by the factor.
   template <class F> constexpr auto scaled(const F& f) const {
+    require_factor();
     return detail::scaled_function<F>{f, factor};
   }
   /// May the step be taken? `norm` is the global norm of its gradients.
   bool accepts(double norm) const { return std::isfinite(norm); }
   /// Divides by the factor, in place; returns its argument. Local.
   template <class S> S& unscaled(S& gradients) const {
+    require_factor();
     if (factor != 1) rescale(gradients, 1 / factor);
     return gradients;
   }
   void update(double) {}
+
+ private:
+  constexpr void require_factor() const {
+    detail::require_positive("loss_scale", "factor", factor);
+    detail::require_finite("loss_scale", "factor", factor);
+  }
 };
 
 /// A factor that falls when gradients overflow, and grows after many steps in which none did

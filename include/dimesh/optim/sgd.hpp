@@ -6,6 +6,7 @@
 //                                             roll(params, complete(gradients), state);
 #pragma once
 
+#include "dimesh/detail/number_given.hpp"
 #include "dimesh/optim/state.hpp"
 #include "dimesh/optim/step.hpp"
 
@@ -28,7 +29,8 @@ struct momentum_rule {
 };
 }  // namespace detail
 
-/// Gradient descent: p -= rate * (g + weight_decay * p). In place, one pass.
+/// Gradient descent: p -= rate * (g + weight_decay * p). In place, one pass. A step throws
+/// dimesh::error where a number is negative or not finite: to climb, negate the loss.
 struct sgd {
   double rate = 0.01;
   double weight_decay = 0;
@@ -54,6 +56,8 @@ struct sgd {
                   "sgd: parameters and gradients differ in the length of an array; pass the "
                   "gradients of these parameters");
     if constexpr (ok<fault> && !is_poison<G>) {
+      detail::require_not_negative("sgd", "rate", rate);
+      detail::require_not_negative("sgd", "weight decay", weight_decay);
       detail::check_lengths<P>("sgd", parameters, gradients);
       detail::update_tensors(detail::sgd_rule{rate, weight_decay}, parameters, gradients);
     }
@@ -70,7 +74,8 @@ template <class P> struct [[nodiscard]] momentum_state {
 };
 
 /// Gradient descent with momentum: m = decay * m + g; p -= rate * m, or rate * (g + decay * m) in
-/// Nesterov's form (Sutskever et al. 2013, "On the importance of initialization and momentum").
+/// Nesterov's form (Sutskever et al. 2013, "On the importance of initialization and momentum"). A
+/// step throws dimesh::error unless rate >= 0 and 0 <= decay <= 1.
 struct momentum {
   double rate = 0.01;
   double decay = 0.9;
@@ -117,6 +122,8 @@ struct momentum {
                   "momentum: parameters and gradients differ in the length of an array; pass the "
                   "gradients of these parameters");
     if constexpr (ok<fault> && !is_poison<G>) {
+      detail::require_not_negative("momentum", "rate", rate);
+      detail::require_part("momentum", "decay", decay);
       detail::check_lengths<P>("momentum", parameters, gradients, state.average);
       detail::update_tensors(detail::momentum_rule{rate, decay, nesterov}, parameters, gradients,
                              state.average);

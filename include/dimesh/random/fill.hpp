@@ -105,35 +105,16 @@ template <class V, class X, class Draw> void fill_drawn(X& x, const Draw& draw) 
   for_each_tile(
       draw_kernel<V, value_of<X>, Draw>{x.data(), draw, block_places(core_of(x)), x.local_size()});
 }
-/// Throws dimesh::error, in the name of `call`, unless a parameter is above 0 (or 0, if it may be).
-inline double positive(std::string_view call, std::string_view what, double v, bool or_zero) {
-  if (v > 0 || (or_zero && v == 0)) return v;
-  (words() << call << ": the " << what << " is " << std::to_string(v) << "; it must be "
-           << (or_zero ? "at least 0" : "above 0"))
-      .raise();
-}
 
-/// What keeps a tensor from random numbers: what keeps it from being filled, and whole elements.
-template <class X, bool Fractions>
-using random_fault = typename first_of<
-    typename fill_fault<X>::type,
-    std::conditional_t<Fractions, cut_fault<double, value_of<X>>, no_fault>>::type;
-template <class Fault> constexpr void assert_drawn() {
-  static_assert(ok<only<Fault, dim_has_halo>>,
-                "fill: blocks of this dim carry a halo; draw a tensor without it, then "
-                "halo_exchange");
-  static_assert(ok<only<Fault, partial_operand>>,
-                "fill: the layout is that of a maximum yet to be found; draw a tensor of another "
-                "layout");
-  static_assert(ok<only<Fault, fraction_cut>>,
-                "fill: the elements are whole numbers, and the numbers drawn have fractions; draw "
-                "a tensor of float or double");
-}
+/// What keeps a tensor from random numbers: what keeps it from being filled, and its elements.
+template <class X, drawn Kind>
+using random_fault =
+    typename first_of<typename fill_fault<X>::type, drawn_fault<value_of<X>, Kind>>::type;
 }  // namespace detail
 
 /// Sets each element to 1 with probability p, else to 0. Throws dimesh::error unless 0 <= p <= 1.
 template <detail::Fillable X> void fill_bernoulli(X& x, random_key key, double p) {
-  using fault = detail::random_fault<X, false>;
+  using fault = detail::random_fault<X, detail::drawn::truths>;
   detail::assert_drawn<fault>();
   if (!(p >= 0 && p <= 1))
     (detail::words() << "fill_bernoulli: the probability is " << std::to_string(p)
@@ -145,9 +126,9 @@ template <detail::Fillable X> void fill_bernoulli(X& x, random_key key, double p
 /// Sets the elements to random numbers: exponential with this mean. Throws dimesh::error if it is
 /// negative or not a number.
 template <detail::Fillable X> void fill_exponential(X& x, random_key key, double mean) {
-  using fault = detail::random_fault<X, true>;
+  using fault = detail::random_fault<X, detail::drawn::reals>;
   detail::assert_drawn<fault>();
-  detail::positive("fill_exponential", "mean", mean, true);
+  detail::require_not_negative("fill_exponential", "mean", mean);
   if constexpr (ok<fault>)
     detail::fill_drawn<double>(x, detail::draw_each<detail::one_exponential>{{key}, mean});
 }
@@ -157,10 +138,11 @@ template <detail::Fillable X> void fill_exponential(X& x, random_key key, double
 /// deviation is negative, or the bound not above 0.
 template <detail::Fillable X>
 void fill_truncated_normal(X& x, random_key key, double mean, double stddev, double bound = 2) {
-  using fault = detail::random_fault<X, true>;
+  using fault = detail::random_fault<X, detail::drawn::reals>;
   detail::assert_drawn<fault>();
-  detail::positive("fill_truncated_normal", "standard deviation", stddev, true);
-  detail::positive("fill_truncated_normal", "bound", bound, false);
+  detail::require_finite("fill_truncated_normal", "mean", mean);
+  detail::require_not_negative("fill_truncated_normal", "standard deviation", stddev);
+  detail::require_positive("fill_truncated_normal", "bound", bound);
   if constexpr (ok<fault>) {
     const double most = bound * stddev;
     const auto range = detail::elements_within<value_of<X>>(mean - most, mean + most, true);
@@ -172,17 +154,17 @@ void fill_truncated_normal(X& x, random_key key, double mean, double stddev, dou
 /// Sets the elements to random numbers: gamma of this shape and scale, whose mean is their product.
 /// Throws dimesh::error if the shape is not above 0, or the scale negative.
 template <detail::Fillable X> void fill_gamma(X& x, random_key key, double shape, double scale) {
-  using fault = detail::random_fault<X, true>;
+  using fault = detail::random_fault<X, detail::drawn::reals>;
   detail::assert_drawn<fault>();
-  detail::positive("fill_gamma", "shape", shape, false);
-  detail::positive("fill_gamma", "scale", scale, true);
+  detail::require_positive("fill_gamma", "shape", shape);
+  detail::require_not_negative("fill_gamma", "scale", scale);
   if constexpr (ok<fault>)
     detail::fill_drawn<double>(x, detail::draw_gamma{key, detail::gamma_attempts(shape), scale});
 }
 /// Sets the elements to 0 .. n-1 in a random order, n being their number in the whole tensor: see
 /// permutation.hpp. Throws dimesh::error where an element cannot hold n-1.
 template <detail::Fillable X> void fill_permutation(X& x, random_key key) {
-  using fault = detail::random_fault<X, false>;
+  using fault = detail::random_fault<X, detail::drawn::places>;
   detail::assert_drawn<fault>();
   if constexpr (ok<fault>) {
     index_t n = 1;

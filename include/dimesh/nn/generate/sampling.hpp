@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "dimesh/error.hpp"
+#include "dimesh/detail/number_given.hpp"
 #include "dimesh/random.hpp"
 
 namespace dimesh::nn {
@@ -22,18 +22,29 @@ struct sampling {
   double top_p = 1;  ///< only the fewest likeliest whose probabilities sum to this; 1: all of them
 };
 
+namespace detail {
+/// Throws dimesh::error where a number is out of its range.
+inline void require_sampling(const sampling& how) {
+  using namespace dimesh::detail;
+  require_not_negative("draw_symbol", "temperature", how.temperature);
+  require_not_negative("draw_symbol", "top_k", static_cast<double>(how.top_k));
+  require_part("draw_symbol", "top_p", how.top_p);
+}
+}  // namespace detail
+
 /// The index of one of the logits, i with probability exp(logits[i] / temperature) / sum (softmax;
 /// top-k: Fan, Lewis and Dauphin 2018, "Hierarchical neural story generation"; top-p: Holtzman et
 /// al. 2020, "The curious case of neural text degeneration", section 3.1, of what top-k leaves). Of
 /// equal logits, the first ones count as greater. Throws dimesh::error where no logit is finite or
-/// one is not a number.
+/// one is not a number, where temperature or top_k is negative, or top_p not from 0 to 1.
 template <class T>
 index_t draw_symbol(std::span<const T> logits, random_key key, const sampling& how = {}) {
   const auto greatest = std::max_element(logits.begin(), logits.end());
   if (logits.empty() || !std::isfinite(*greatest) ||
       std::any_of(logits.begin(), logits.end(), [](T l) { return std::isnan(l); }))
     throw error("draw_symbol: the logits are not numbers of which the greatest is finite");
-  if (how.temperature <= 0) return greatest - logits.begin();
+  detail::require_sampling(how);
+  if (how.temperature == 0) return greatest - logits.begin();
 
   std::vector<index_t> order(logits.size());
   std::iota(order.begin(), order.end(), index_t{0});
