@@ -108,9 +108,11 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
     detail::require_grid("tensor::grid", *this);
     return detail::grid_of<mesh_type>(*this);
   }
-  /// This rank's block, contiguous, row-major as the dims are; of a const tensor to be read only.
+  /// This rank's block, contiguous, row-major as the dims are; of a const tensor to be read only. A
+  /// view has one index, the place in there; view_of(x) (interop/view.hpp) one for each dim.
   [[nodiscard]] T* data() { return detail::hand_out<T>(detail::core_of(*this)); }
   [[nodiscard]] const T* data() const { return detail::hand_out<const T>(detail::core_of(*this)); }
+  using base::view;  // as other lengths
   [[nodiscard]] view_type view() {
     return view_type(data(), static_cast<std::size_t>(base::local_size()));
   }

@@ -44,6 +44,25 @@ template <class... N> constexpr poison refuse_print() {
   return {};
 }
 
+template <class... N> constexpr poison refuse_gradient() {
+  static_assert(ok<named_otherwise<N...>>,
+                "tensor: a function has gradients, and no tensor: auto [loss, gradients] = "
+                "complete(value_and_grad(f, parameters)(x))");
+  return {};
+}
+template <class... N> constexpr poison refuse_memory() {
+  static_assert(ok<named_otherwise<N...>>,
+                "tensor: to one rank go to_rank(x), to a file of NumPy save_npy(x, \"x.npy\"), of "
+                "<dimesh/io/npy.hpp>; to a device and back to_space(x, grid)");
+  return {};
+}
+template <class... N> constexpr index_t refuse_size() {
+  static_assert(ok<named_otherwise<N...>>,
+                "tensor: how long dims are says x.extent<batch>(); how many elements this rank "
+                "has, x.local_size()");
+  return 0;
+}
+
 /// Members that are none. They are templates, so that nothing is said before one is called; a
 /// `requires { x.size(); }` of a program finds them.
 struct members_elsewhere {
@@ -71,7 +90,25 @@ struct members_elsewhere {
   template <class... N, class... A> constexpr poison fill(const A&...) const {
     return refuse_member<N...>();
   }
+  template <class... N, class... A> constexpr poison exp(const A&...) const {
+    return refuse_member<N...>();
+  }
+  template <class... N, class... A> constexpr poison relu(const A&...) const {
+    return refuse_member<N...>();
+  }
+  template <class... N, class... A> constexpr poison softmax(const A&...) const {
+    return refuse_member<N...>();
+  }
+  template <class... N, class... A> constexpr poison argmax(const A&...) const {
+    return refuse_member<N...>();
+  }
+  template <class... N, class... A> constexpr poison copy(const A&...) const {
+    return refuse_member<N...>();
+  }
   template <class... N, class... A> constexpr poison dot(const A&...) const {
+    return refuse_product<N...>();
+  }
+  template <class... N, class... A> constexpr poison matmul(const A&...) const {
     return refuse_product<N...>();
   }
   template <class... N, class... A> constexpr poison norm(const A&...) const {
@@ -80,7 +117,17 @@ struct members_elsewhere {
   template <class... N, class... A> constexpr poison transpose(const A&...) const {
     return refuse_transpose<N...>();
   }
+  template <class... N, class... A> constexpr poison permute(const A&...) const {
+    return refuse_transpose<N...>();
+  }
   template <class... N, class... A> constexpr poison reshape(const A&...) const {
+    return refuse_reshape<N...>();
+  }
+  template <class... N, class... A> constexpr poison flatten(const A&...) const {
+    return refuse_reshape<N...>();
+  }
+  template <class... N, class First, class... A>
+  constexpr poison view(const First&, const A&...) const {
     return refuse_reshape<N...>();
   }
   template <class... N> constexpr poison print() const { return refuse_print<N...>(); }
@@ -89,17 +136,23 @@ struct members_elsewhere {
                   "tensor: the number of one without dims that is complete is value(x)");
     return {};
   }
+  template <class... N> constexpr poison detach() const {
+    static_assert(ok<named_otherwise<N...>>, "detach: it is stop_gradient(x)");
+    return {};
+  }
   template <class... N, class... A> constexpr void backward(const A&...) const {
-    static_assert(ok<named_otherwise<N...>>,
-                  "tensor: a function has gradients, and no tensor: auto [loss, gradients] = "
-                  "complete(value_and_grad(f, parameters)(x))");
+    (void)refuse_gradient<N...>();
   }
   template <class... N, class... A> constexpr index_t size(const A&...) const {
-    static_assert(ok<named_otherwise<N...>>,
-                  "tensor: how long dims are says x.extent<batch>(); how many elements this rank "
-                  "has, x.local_size()");
-    return 0;
+    return refuse_size<N...>();
   }
+  template <class... N> constexpr index_t numel() const { return refuse_size<N...>(); }
+  template <class... N, class First> constexpr index_t shape(const First&) const {
+    return refuse_size<N...>();
+  }
+  template <class... N> constexpr poison cpu() const { return refuse_memory<N...>(); }
+  template <class... N> constexpr poison cuda() const { return refuse_memory<N...>(); }
+  template <class... N> constexpr poison numpy() const { return refuse_memory<N...>(); }
 
  private:
   template <class... N> static constexpr poison refuse_member() {

@@ -50,6 +50,8 @@ template <class Spec> class typed_core : protected tensor_core, public members_e
   using layout_type = typename Spec::layout;
   using shape_type = typename Spec::shape_type;
   static constexpr int rank = Spec::rank;
+  // What is said of these is said where one is used, and called or not.
+  static constexpr poison T = refuse_transpose<Spec>(), grad = refuse_gradient<Spec>();
 
   [[gnu::always_inline]] constexpr typed_core() : tensor_core(&spec_facts<Spec>) {}
   // No functions of their own for each type, in builds that do not optimise either.
@@ -67,6 +69,7 @@ template <class Spec> class typed_core : protected tensor_core, public members_e
     say_type();
   }
 
+  using members_elsewhere::shape;  // of a number
   [[nodiscard]] constexpr shape_type shape() const { return shape_type::of(runs.extents()); }
   /// Global extent of D.
   template <class D> [[nodiscard]] constexpr index_t extent() const {

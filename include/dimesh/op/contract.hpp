@@ -149,4 +149,23 @@ constexpr auto contract(const X& x, const Y& y, const Z& z, const More&... more)
     return detail::contract_chain<Schedule, out>(x, y, z, more...);
 }
 
+namespace detail {
+template <class... Out> constexpr poison refuse_bare_schedule() {
+  static_assert(
+      ok<wrong_arguments<Out...>>,
+      "contract: a schedule has angle brackets of its own, with its axes or with nothing: "
+      "contract<by::best<>, m, n>(x, y), contract<by::ring<rows>, m, n>(x, y)");
+  return {};
+}
+}  // namespace detail
+/// A schedule without its own angle brackets; those of by::best and by::summa have defaults, too.
+template <template <class> class Schedule, class... Out, Operand... X>
+constexpr poison contract(const X&...) {
+  return detail::refuse_bare_schedule<Out...>();
+}
+template <template <class, class> class Schedule, class... Out, Operand... X>
+constexpr poison contract(const X&...) {
+  return detail::refuse_bare_schedule<Out...>();
+}
+
 }  // namespace dimesh

@@ -110,6 +110,57 @@ constexpr poison map(const F&, const X&...) {
   return {};
 }
 
+namespace detail {
+template <class... D> constexpr poison refuse_dims_of_function() {
+  static_assert(ok<wrong_arguments<D...>>,
+                "functions of elements: they go over all elements, and no dim is named: relu(x), "
+                "exp(x); over a dim go sum, softmax, cumsum and the like");
+  return {};
+}
+}  // namespace detail
+template <Dim D, Dim... E, Operand X> constexpr poison exp(const X&) {
+  return detail::refuse_dims_of_function<D, E...>();
+}
+template <Dim D, Dim... E, Operand X> constexpr poison log(const X&) {
+  return detail::refuse_dims_of_function<D, E...>();
+}
+template <Dim D, Dim... E, Operand X> constexpr poison tanh(const X&) {
+  return detail::refuse_dims_of_function<D, E...>();
+}
+template <Dim D, Dim... E, Operand X> constexpr poison sigmoid(const X&) {
+  return detail::refuse_dims_of_function<D, E...>();
+}
+template <Dim D, Dim... E, Operand X> constexpr poison sqrt(const X&) {
+  return detail::refuse_dims_of_function<D, E...>();
+}
+template <Dim D, Dim... E, Operand X> constexpr poison square(const X&) {
+  return detail::refuse_dims_of_function<D, E...>();
+}
+template <Dim D, Dim... E, Operand X> constexpr poison abs(const X&) {
+  return detail::refuse_dims_of_function<D, E...>();
+}
+template <Dim D, Dim... E, Operand X> constexpr poison relu(const X&) {
+  return detail::refuse_dims_of_function<D, E...>();
+}
+template <Dim D, Dim... E, Operand X> constexpr poison gelu(const X&) {
+  return detail::refuse_dims_of_function<D, E...>();
+}
+template <Dim D, Dim... E, Operand X> constexpr poison silu(const X&) {
+  return detail::refuse_dims_of_function<D, E...>();
+}
+template <Dim D, Dim... E, Operand X> constexpr poison softplus(const X&) {
+  return detail::refuse_dims_of_function<D, E...>();
+}
+template <Dim D, Dim... E, Operand X> constexpr poison sin(const X&) {
+  return detail::refuse_dims_of_function<D, E...>();
+}
+template <Dim D, Dim... E, Operand X> constexpr poison cos(const X&) {
+  return detail::refuse_dims_of_function<D, E...>();
+}
+template <Dim D, Dim... E, Operand X> constexpr poison floor(const X&) {
+  return detail::refuse_dims_of_function<D, E...>();
+}
+
 /// A base, and no exponent.
 template <class... No>
   requires(sizeof...(No) == 0)
