@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // No addends come to be on the way to another mesh.
-// expect: relayout: the layout asks for addends where the tensor has none; name a layout that splits or replicates there
+// expect: relayout: the layout asks for addends, which are those of the axes of one mesh, and summed on the way to another; name a layout that splits or replicates there
 // expect: axis_not_partial<line>
 #include <dimesh/dimesh.hpp>
 

@@ -350,9 +350,38 @@ static_assert(dimesh::cost_of<to_whole, rows_shape>.bytes<row2, col2> == 4 * 4);
 using there = layout<long_mesh, split<d8, all4>>;
 static_assert(dimesh::is_relayoutable_to<rows_shape, there, long_mesh>);
 static_assert(!dimesh::is_relayoutable_to<rows_shape, there, square_mesh>);
+// Addends end in the new blocks, where these can be the parts of a sum that is scattered; what is
+// replicated is cut for it, and nothing of it gathered that the new blocks do not hold.
+template <class... Rule>
+using held = dimesh::tensor<float, dimesh::shaped<layout<square_mesh, Rule...>>, d8>;
+using addends = held<dimesh::partial<row2>, dimesh::partial<col2>>;
+using row_addends = held<dimesh::partial<row2>>;
+static_assert(dimesh::cost_of<to_long, addends>.ring_bytes<> == 3 * 2 * 4);
+static_assert(dimesh::cost_of<to_long, addends>.calls<> == 1);
+static_assert(dimesh::cost_of<to_long, row_addends>.ring_bytes<> <= 2 * 4 + 2 * 4);
+static_assert(dimesh::cost_of<to_whole, addends>.ring_bytes<> == 2 * 3 * 2 * 4);
+static_assert(dimesh::cost_of<to_whole, addends>.calls<> == 1);
 static_assert(
-    !dimesh::is_relayoutable_to<
+    dimesh::cost_of<to_whole, held<split<d8, row2>, dimesh::partial<col2>>>.ring_bytes<> ==
+    2 * 4 + 3 * 2 * 4);
+// Places: one message's worth, to the rank that is to hold it.
+struct to_last {
+  template <class X> constexpr auto operator()(const X& x) const {
+    return dimesh::relayout<layout<long_mesh, dimesh::placed<all4, 3>>>(
+        x, dimesh::mesh_sizes<long_mesh>{});
+  }
+};
+static_assert(
+    dimesh::cost_of<to_last, held<dimesh::placed<row2, 0>, dimesh::placed<col2, 0>>>.bytes<> ==
+    8 * 4);
+static_assert(
+    dimesh::cost_of<to_last, held<dimesh::placed<row2, 1>, dimesh::placed<col2, 1>>>.bytes<> == 0);
+static_assert(
+    dimesh::is_relayoutable_to<
         dimesh::tensor<float, layout<square_mesh, dimesh::partial<row2>>, d8>, there, long_mesh>);
+static_assert(!dimesh::is_relayoutable_to<
+              dimesh::tensor<float, layout<square_mesh, dimesh::partial_max<row2>>, d8>, there,
+              long_mesh>);
 static_assert(std::is_same_v<decltype(to_long{}(rows_shape{}))::layout_type,
                              layout<long_mesh, split<d8, all4>>>);
 

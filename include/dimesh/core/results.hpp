@@ -173,9 +173,10 @@ constexpr unsigned common_once(unsigned partial, operands x) {
 }
 
 /// Is this rank away from where the operands and the results live? What moves tensors from place to
-/// place is at work wherever one of them is.
+/// place is at work wherever one of them is; to another grid, on all ranks.
 constexpr bool is_away(results y, operands x) {
   unsigned away = x[0].away;
+  if (y.has(0) && (y[0].grid != x[0].grid || y[0].facts->mesh != x[0].facts->mesh)) return false;
   for (int k = 1; k < x.count(); ++k) away &= x[k].away;
   for (int i = 0; i < y.count(); ++i)
     if (y.has(i)) away &= y[i].away;

@@ -15,10 +15,12 @@
 
 #include "dimesh/create.hpp"
 #include "dimesh/detail/compiled.hpp"
-#include "dimesh/op/exchange.hpp"
+#include "dimesh/op/parts/across_rule.hpp"
 #include "dimesh/op/parts/far_grid.hpp"
 #include "dimesh/op/parts/move_across.hpp"
 #include "dimesh/op/parts/start.hpp"
+#include "dimesh/op/parts/sums_across.hpp"
+#include "dimesh/op/relayout.hpp"
 
 namespace dimesh {
 
@@ -28,13 +30,26 @@ namespace detail {
 constexpr unsigned across_axes(const tensor_core& x) {
   return talking(across::all(x.layout()), x.sizes());
 }
-/// Who sends: the rank at the origin, which `mine` numbers on the mesh of the collective.
+/// The rank whose cost a tally takes: the one at the origin, or where the tensor lives on the first
+/// mesh, or where the tally says.
+constexpr index_t rank_counted(const tally& t, const across& two) {
+  index_t rank = 0;
+  for (int a = 0; a < two.from.axes; ++a) {
+    const axis_use u = two.from.axis[a];
+    const index_t seat = t.seat[static_cast<std::size_t>(a)];
+    rank = rank * two.old_place.sizes[a] + (u.what != use::placed ? 0
+                                            : seat >= 0           ? seat
+                                                                  : index_t{u.at});
+  }
+  return rank;
+}
 constexpr void count_across(tally& t, const tensor_core& on, const across& two, bool back) {
   if (two.is_local()) return;
+  const index_t me = rank_counted(t, two);
   index_t sent = 0, received = 0;
   const auto add_to = [](index_t& n) { return [&n](index_t, const box& b) { n += b.size(); }; };
-  two.each_sent(0, add_to(sent));
-  two.each_received(0, add_to(received));
+  two.each_sent(me, add_to(sent));
+  two.each_received(me, add_to(received));
   const index_t size = on.facts->element;
   t.collective(event_kind::all_to_all, across_axes(on), (back ? received : sent) * size,
                (back ? sent : received) * size);
@@ -42,8 +57,8 @@ constexpr void count_across(tally& t, const tensor_core& on, const across& two, 
 
 template <class T> struct across_back_op;
 
-/// Elements T. From any splits and replications to any others on another mesh. A result with
-/// partial axes is held whole by every rank, to be counted once.
+/// Elements T. From any splits, replications and places to any others on another mesh. A result
+/// with partial axes is held whole by every rank, to be counted once.
 template <class T> struct across_op {
   static constexpr std::string_view call = "relayout";
   static constexpr event_kind kind = event_kind::all_to_all;
@@ -131,58 +146,6 @@ DIMESH_INSTANCE(across_op<float>, 1);
 DIMESH_INSTANCE(across_op<double>, 0);
 DIMESH_INSTANCE(across_op<double>, 1);
 
-/// The result has layout L, of any mesh, cut down to what concerns the operand's dims. Addends stay
-/// on their mesh: they are those of its axes.
-template <class L> struct across_rule : keeps_dims {
-  using goal = L;
-  using axes = typename L::mesh::axes;
-  static constexpr outcome of(rule_operands x, dim_list out) {
-    outcome o = target<L>::of(out);
-    if (!o.ok()) {
-      o.is_of_goal = true;
-      return o;
-    }
-    const unsigned held = all_partial(x[0].layout), made = all_partial(o.layout);
-    if (held != 0) return blamed_axis(fault_code::partial_operand, first_axis(held));
-    if (const unsigned at = x[0].layout.mask(use::placed); at != 0)
-      return blamed_axis(fault_code::tensor_is_placed, first_axis(at));
-    if (const unsigned at = o.layout.mask(use::placed); at != 0)
-      return blamed_place(fault_code::tensor_is_placed, first_axis(at));
-    if (made != 0) return blamed_place(fault_code::axis_not_partial, first_axis(made));
-    if (const dim_facts* const d = haloed_dim(x[0]); d != nullptr)
-      return blamed(fault_code::dim_has_halo, d);
-    for (int d = 0; d < out.size; ++d)
-      if (o.layout.halo[d].any()) return blamed(fault_code::dim_has_halo, out[d]);
-    return o;
-  }
-};
-
-/// The mesh of a grid, of sizes, or of a tensor.
-template <class Where> struct landing_mesh : mesh_of_where<Where> {};
-template <Tensor Y> struct landing_mesh<Y> {
-  using type = typename spec_of<Y>::mesh;
-};
-/// What is no grid; the grid of another mesh than the layout's; or sizes without ranks for data.
-template <class L, class X, class Where> struct landing_fault {
-  static constexpr auto find() {
-    if constexpr (is_poison<X>) {
-      return tag<no_fault>{};
-    } else if constexpr (requires { typename landing_mesh<Where>::type; }) {
-      using mesh = typename landing_mesh<Where>::type;
-      constexpr bool has_ranks = !std::is_same_v<Where, mesh_sizes<mesh>> && !is_shaped<Where>;
-      if constexpr (!std::is_same_v<typename L::mesh, mesh>)
-        return tag<meshes_differ<typename L::mesh, mesh>>{};
-      else if constexpr (!is_shaped<X> && !has_ranks)
-        return tag<wrong_arguments<Where>>{};
-      else
-        return tag<no_fault>{};
-    } else {
-      return tag<wrong_arguments<Where>>{};
-    }
-  }
-  using type = typename decltype(find())::type;
-};
-
 /// Has this rank the same block on both sides? Then the result may lie in the memory of x.
 bool stays(const tensor_core& x, const far_grid& to, const table& after);
 #if DIMESH_COMPILED != 1
@@ -212,12 +175,10 @@ template <class Where> constexpr far_grid landing_of(const Where& where, bool sh
 }
 
 template <class L, class X, class Where>
-constexpr auto relayout_across(const X& x, const Where& where) {
+constexpr auto moved_across(const X& x, const Where& where) {
   using T = value_of<X>;
   const across_op<T> op{landing_of(where, core_of(x).is_shape), core_of(x).cuts};
-  if constexpr (is_probe<X> && is_starting<X>) {
-    return arrived(starting{relayout_across<L>(x.of, where)});  // made at once
-  } else if constexpr (is_probe<X>) {
+  if constexpr (is_probe<X>) {
     using S = probe_spec<T, typename L::mesh, typename spec_of<X>::dims>;
     const tensor_facts* const facts[] = {
         &facts_under(spec_facts<S>, ruled<across_rule<L>>("relayout", x).layout)};
@@ -236,6 +197,44 @@ constexpr auto relayout_across(const X& x, const Where& where) {
   }
 }
 
+/// Is x known to have no addends?
+template <class X> inline constexpr bool is_whole_sum = spec_of<X>::table.mask(use::partial) == 0;
+template <class X>
+  requires(is_probe<X>)
+inline constexpr bool is_whole_sum<X> = false;
+
+/// What x is summed up to on its mesh, on its way to layout L of another.
+template <class S, class L> struct summed_table {
+  static constexpr table result = summed_for(
+      spec_facts<S>, target<L>::of(dims_in<typename S::dims>).layout, L::mesh::static_sizes.data());
+};
+template <class L, class X> constexpr auto summed_across(const X& x) {
+  if constexpr (is_probe<X>) {
+    const table goal = target<L>::of(core_of(x).facts->dims()).layout;
+    return relaid_probe(x, summed_for(*core_of(x).facts, goal, L::mesh::static_sizes.data()));
+  } else {
+    using S = spec_of<X>;
+    return relayout<layout_type<typename S::mesh, typename S::dims, summed_table<S, L>>>(x);
+  }
+}
+/// Sums are made first, at once.
+template <class L, class X, class Where>
+constexpr auto relayout_across(const X& x, const Where& where) {
+  if constexpr (is_whole_sum<X>) {
+    return moved_across<L>(x, where);
+  } else if constexpr (is_probe<X> && is_starting<X>) {
+    return arrived(starting{relayout_across<L>(x.of, where)});  // made at once
+  } else if constexpr (is_probe<X>) {
+    if (core_of(x).layout().mask(use::partial) == 0) return moved_across<L>(x, where);
+    (void)ruled<across_rule<L>>("relayout", x);
+    return moved_across<L>(summed_across<L>(x), where);
+  } else if constexpr (is_starting<X>) {
+    return moved_across<L>(to_start(summed_across<L>(x.of)), where);
+  } else {
+    return moved_across<L>(summed_across<L>(x), where);
+  }
+}
+
 }  // namespace detail
 
 /// x under layout L on another grid over the same ranks, in any order; L and the grid are of one
@@ -246,6 +245,8 @@ constexpr auto relayout_across(const X& x, const Where& where) {
 /// Shapes of tensors stay. Communicates: one all-to-all over all ranks, where any rank lacks
 /// anything; received bytes a rank: the elements of its new block that it lacks. Of copies, the
 /// receivers ask one after another in turn. A block that stays as it is shares the memory of x.
+/// What lives at a place is sent from there, or to there, alone. Addends are summed first, on their
+/// mesh, by a relayout to the layout from which the fewest bytes are received in both.
 /// The meshes may name different spaces: what has moved is then copied to that of the result (where
 /// no rank lacks anything, to_space is the way).
 /// Throws dimesh::error, on every rank, where the grids are not over the same ranks, a run-time
@@ -263,16 +264,14 @@ constexpr auto relayout(const X& x, const Where& where) {
   static_assert(ok<only_not_divisible<fault>>,
                 "relayout: the extent of a split dim is not a multiple of its mesh axes; change "
                 "one, or split uneven<dim>");
-  static_assert(ok<only<fault, partial_operand>>,
-                "relayout: the tensor holds addends (or maxima) along an axis of its mesh, which "
-                "stay there; complete it first, or reduce_scatter it over a dim");
   static_assert(
-      ok<only<fault, tensor_is_placed>>,
-      "relayout: what lives at one place of an axis stays on its mesh; broadcast<axis> it "
-      "first, and place<axis, k> it on the other mesh afterwards");
+      ok<only<fault, partial_operand>>,
+      "relayout: the tensor holds maxima or minima of parts along this axis; complete it first");
+  static_assert(ok<only<fault, element_not_summable>>,
+                "relayout: ranks cannot add up elements of this type; cast the tensor first");
   static_assert(ok<only<fault, axis_not_partial>>,
-                "relayout: the layout asks for addends where the tensor has none; name a layout "
-                "that splits or replicates there");
+                "relayout: the layout asks for addends, which are those of the axes of one mesh, "
+                "and summed on the way to another; name a layout that splits or replicates there");
   static_assert(ok<only<fault, dim_has_halo>>,
                 "relayout: blocks with halos stay where they are; relayout before halo_exchange");
   static_assert(ok<only<place, meshes_differ>>,

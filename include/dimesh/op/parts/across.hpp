@@ -2,7 +2,8 @@
 // Who sends what to whom, where a tensor goes from one mesh to another over the same ranks? Blocks
 // of both layouts are known to every rank. What a rank needs and does not hold is one box for each
 // other block of the old layout; of the ranks that hold copies of that block, its receivers ask one
-// after another in turn. So no rank receives what it holds, and copies share the load.
+// after another in turn. So no rank receives what it holds, and copies share the load. What lives
+// at one place of an axis is held there, and wanted there, alone.
 //
 //   const across two(placement_of(x), x.layout(), placement_of(y), y.layout());
 //   two.each_sent(0, [](index_t to, const box& b) { ... })   // what rank 0 sends
@@ -29,16 +30,16 @@ struct across {
   table from, to;
   const int* rank_there = nullptr;  // of each rank on the second mesh; null: the same
   index_t ranks = 1;
-  unsigned cutting = 0;  // axes of the first mesh that make different blocks
+  unsigned cutting = 0, copying = 0;  // axes of the first mesh that make different blocks, or none
   index_t copies = 1;  // ranks that hold the same block
 
   constexpr across(const placement& x, const table& f, const placement& y, const table& t,
                    const int* there = nullptr)
       : old_place(x), new_place(y), from(f), to(t), rank_there(there) {
     ranks = group_size(all(from), x.sizes);
-    const unsigned alike = from.mask(use::replicated) | from.mask(use::partial);
-    cutting = talking(all(from) & ~alike, x.sizes);
-    copies = ranks / group_size(cutting, x.sizes);
+    copying = from.mask(use::replicated) | from.mask(use::partial);
+    cutting = talking(from.mask(use::split), x.sizes);
+    copies = group_size(copying, x.sizes);
   }
   static constexpr unsigned all(const table& t) { return (1u << t.axes) - 1; }
 
@@ -46,16 +47,27 @@ struct across {
   constexpr box wanted(index_t r) const {
     return box_of(new_place, to, rank_there != nullptr ? rank_there[r] : r);
   }
-  /// Which of the blocks rank r has; and which of its copies.
-  constexpr index_t block_of(index_t r) const { return digits(r, cutting); }
-  constexpr index_t copy_of(index_t r) const { return digits(r, all(from) & ~cutting); }
+  /// Which of the blocks rank r has, if any: -1 where it is not at the tensor's place; and which of
+  /// its copies.
+  constexpr index_t block_of(index_t r) const {
+    const peer at(r, all(from), old_place.sizes, nullptr);
+    return from.away_from(at.coords) != 0 ? -1 : digits(at, cutting);
+  }
+  constexpr index_t copy_of(index_t r) const {
+    return digits(peer(r, all(from), old_place.sizes, nullptr), copying);
+  }
+  constexpr index_t blocks() const { return group_size(cutting, old_place.sizes); }
   constexpr index_t rank_with(index_t block, index_t copy) const {
     index_t rank = 0, step = 1;
     for (int a = from.axes - 1; a >= 0; --a) {
       const index_t n = old_place.sizes[a];
-      index_t& digit = cutting >> a & 1u ? block : copy;
-      rank += digit % n * step;
-      digit /= n;
+      if (from.axis[a].what == use::placed) {
+        rank += from.axis[a].at * step;
+      } else {
+        index_t& digit = cutting >> a & 1u ? block : copy;
+        rank += digit % n * step;
+        digit /= n;
+      }
       step *= n;
     }
     return rank;
@@ -74,7 +86,7 @@ struct across {
   }
   template <class F> constexpr void each_received(index_t me, const F& f) const {
     const box mine = wanted(me);
-    for (index_t block = 0; block < ranks / copies; ++block) {
+    for (index_t block = 0; block < blocks(); ++block) {
       if (block == block_of(me)) continue;
       const box whole = had(rank_with(block, 0)), part = intersection(whole, mine);
       if (part.size() > 0) f(rank_with(block, turn_of(me, block, whole) % copies), part);
@@ -101,8 +113,7 @@ struct across {
   static constexpr box box_of(const placement& p, const table& t, index_t r) {
     return box_at(t, p.rank, p.extent, p.sizes, peer(r, all(t), p.sizes, nullptr).coords, p.cuts);
   }
-  constexpr index_t digits(index_t r, unsigned axes) const {
-    const peer at(r, all(from), old_place.sizes, nullptr);
+  constexpr index_t digits(const peer& at, unsigned axes) const {
     index_t n = 0;
     for (int a = 0; a < from.axes; ++a)
       if (axes >> a & 1u) n = n * old_place.sizes[a] + at.coords[a];
