@@ -167,4 +167,64 @@ TEST_CASE("three operands and four, whatever their layouts") {
   });
 }
 
+// ---- addends ------------------------------------------------------------------------------------
+
+/// Every layout of [p, q] with addends, some of [q, r] and of [r, s], as values.
+constexpr layout_choice summed{.partial = true, .uneven = true};
+constexpr layout_choice some_summed{.partial = true, .uneven = true, .stride = 2};
+constexpr layout_choice few_summed{.partial = true, .uneven = true, .stride = 5, .first = 3};
+
+TEST_CASE("operands that are yet to be summed, whatever the layouts of the others") {
+  using here = dm::layout<plane, dm::held_at_run_time>;
+  const array a = numbers({"p", "q"}, {5, 4}, 1), b = numbers({"q", "r"}, {4, 3}, 2),
+              c = numbers({"r", "s"}, {3, 2}, 3);
+  const array two = einsum({"r", "p"}, {a, b}), right = einsum({"s", "p"}, {two, c});
+  int turn = 0;
+  for_each_grid<plane>([&](const dm::grid<plane>& g) {
+    for_each_layout_value<plane, dm::detail::list<p, q>, summed>([&](auto) {
+      const auto u = scattered<dm::tensor<double, here, p, q>>(g, a);
+      for_each_layout_value<plane, dm::detail::list<q, r>, some_summed>([&](auto) {
+        const auto v = scattered<dm::tensor<double, here, q, r>>(g, b);
+        const auto pair = [](const auto&... t) { return dm::contract<by::best<>, r, p>(t...); };
+        CHECK(agrees(pair(u, v), two));
+        if (++turn % 3 == 0) check_operation(pair, smooth, {a, b}, u, v);
+        for_each_layout_value<plane, dm::detail::list<r, s>, few_summed>([&](auto) {
+          const auto w = scattered<dm::tensor<double, here, r, s>>(g, c);
+          const auto f = [](const auto&... t) { return dm::contract<by::best<>, s, p>(t...); };
+          CHECK(agrees(f(u, v, w), right));
+          if (++turn % 7 == 0) check_operation(f, smooth, {a, b, c}, u, v, w);
+        });
+      });
+    });
+  });
+}
+
+TEST_CASE("operands that are yet to be summed, as types: summed, or carried to the end") {
+  using sums = dm::partial<x>;
+  const auto check = [](const auto& g, auto lx, auto ly, auto lz) {
+    INFO("layouts ", std::string(dm::detail::spelled<decltype(lx)>()),
+         std::string(dm::detail::spelled<decltype(ly)>()),
+         std::string(dm::detail::spelled<decltype(lz)>()));
+    const array a = numbers({"p", "q"}, {5, 4}, 1), b = numbers({"q", "r"}, {4, 3}, 2),
+                c = numbers({"r", "s"}, {3, 4}, 3);
+    const auto u = scattered<dm::tensor<double, decltype(lx), p, q>>(g, a);
+    const auto v = scattered<dm::tensor<double, decltype(ly), q, r>>(g, b);
+    const auto w = scattered<dm::tensor<double, decltype(lz), r, s>>(g, c);
+    const auto f = [](const auto&... t) { return dm::contract<by::best<>, s, p>(t...); };
+    const array right = einsum({"s", "p"}, {einsum({"p", "r"}, {a, b}), c});
+    CHECK(agrees(f(u, v, w), right));
+    check_operation(f, smooth, {a, b, c}, u, v, w);
+    const auto held = [](const auto&... t) {
+      return dm::contract<by::best<L<plane, sums, cut<p, y>>>, s, p>(t...);
+    };
+    CHECK(agrees(held(u, v, w), right));
+    check_operation(held, smooth, {a, b, c}, u, v, w);
+  };
+  for_each_grid<plane>([&](const dm::grid<plane>& g) {
+    check(g, L<plane, sums>{}, L<plane>{}, L<plane, cut<s, y>>{});
+    check(g, L<plane, cut<p, y>>{}, L<plane, sums>{}, L<plane, cut<r, y>>{});
+    check(g, L<plane, sums, cut<q, y>>{}, L<plane, sums>{}, L<plane, dm::partial<y>>{});
+  });
+}
+
 }  // namespace

@@ -130,7 +130,8 @@ constexpr auto contract(const X& x, const Y& y) {
 /// one first that costs a rank the least as far as types say, by layout and size (an extent known
 /// at run time counts as 64, such an axis as two ranks; a byte received as 16 operations).
 /// Schedule: by::best alone, which brings the result under its layout; what stands between keeps
-/// the splits of its dims. Communicates as the products of two do, forward and backward.
+/// the splits of its dims, and addends that an operand holds where the last result is smaller.
+/// Communicates as the products of two do, forward and backward.
 template <class Schedule, Dim... Out, Operand X, Operand Y, Operand Z, Operand... More>
 constexpr auto contract(const X& x, const Y& y, const Z& z, const More&... more) {
   using out = detail::list<Out...>;

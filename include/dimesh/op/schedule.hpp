@@ -6,7 +6,7 @@
 //   contract<by::ring<rows>, m, n>(x, y)     contract<by::best<>, m, n>(x, y)
 #pragma once
 
-#include "dimesh/op/parts/schedules.hpp"
+#include "dimesh/op/parts/cheapest_meeting.hpp"
 
 namespace dimesh {
 
@@ -60,8 +60,9 @@ struct summa {
   }
 };
 
-/// Whatever brings the result under layout L with the fewest bytes received. Without L, its dims
-/// keep the splits that they have in the operands, the first one's first. Memory: the bytes of
+/// Whatever brings the result under layout L with the fewest bytes received; an operand that holds
+/// addends is summed before the product, or the result is. Without L, its dims keep the splits that
+/// they have in the operands, the first one's first. Memory: the bytes of
 /// operands that a rank may gather at once (0: any); beyond it a ring or panels, where they are
 /// possible. The compiler chooses; where an extent or an axis is known at run time only, the run
 /// does, on all ranks alike.

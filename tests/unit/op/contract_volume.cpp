@@ -56,6 +56,41 @@ static_assert(product<4, 4, 256, 512, 128>::best_is_near);
 static_assert(product<2, 4, 256, 256, 256>::summa_is_near);
 static_assert(product<4, 4, 256, 512, 128>::summa_is_near);
 
+// Operands that are yet to be summed: addends stay to the end where the last result is small; a
+// small operand is summed first; of two, one is.
+struct held_by : dm::axis<2> {};
+struct also : dm::axis<2> {};
+struct ranks : dm::mesh<held_by, also> {};
+struct small : dm::dim<4> {};
+struct large : dm::dim<64> {};
+struct wide : dm::dim<32> {};
+struct last : dm::dim<2> {};
+using whole = dm::layout<ranks>;
+using sums = dm::layout<ranks, dm::partial<held_by>>;
+template <class L, class... D> using shape = dm::tensor<float, dm::shaped<L>, D...>;
+template <class L, class... Out> struct chain {
+  constexpr auto operator()(const auto&... x) const {
+    return dm::contract<by::best<L>, Out...>(x...);
+  }
+};
+template <class F, class... X> constexpr index_t received = dm::count(F{}, X{}...).ring_bytes();
+using to_last = chain<void, large, last>;
+static_assert(received<to_last, shape<sums, large, wide>, shape<whole, wide, small>,
+                       shape<whole, small, last>> == 64 * 2 * 4);
+static_assert(received<to_last, shape<whole, large, small>, shape<whole, small, wide>,
+                       shape<sums, wide, last>> == 4 * 2 * 4);
+static_assert(received<chain<sums, large, last>, shape<sums, large, wide>,
+                       shape<whole, wide, small>, shape<whole, small, last>> == 0);
+static_assert(received<to_last, shape<sums, large, wide>, shape<sums, wide, small>,
+                       shape<whole, small, last>> == 32 * 2 * 4 + 64 * 2 * 4);
+static_assert(
+    received<chain<void, large, wide>, shape<sums, large, small>, shape<whole, small, wide>> ==
+    64 * 4 * 4);  // before it grows
+static_assert(std::is_same_v<decltype(chain<sums, large, last>{}(
+                                 shape<sums, large, wide>{}, shape<whole, wide, small>{},
+                                 shape<whole, small, last>{}))::layout_type,
+                             sums>);
+
 }  // namespace
 
 TEST_CASE("a product receives what it must") {

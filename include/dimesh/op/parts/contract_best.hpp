@@ -38,6 +38,12 @@ template <class L> constexpr outcome goal_of_product(rule_operands x, const tens
     return a < 0 ? o : blamed_axis(fault_code::axis_not_partial, a);
   }
 }
+/// A layout that is to hold addends, too.
+constexpr table with_addends(table t, unsigned axes) {
+  for (int a = 0; a < t.axes; ++a)
+    if ((axes >> a & 1u) != 0) t.axis[a] = {use::partial};
+  return t;
+}
 template <class L> struct named_goal {
   using goal = L;
 };
@@ -53,14 +59,18 @@ template <class L, index_t Memory, class Out> struct best_rule : named_goal<L> {
     return o.ok() ? goal_of_product<L>(x, facts_of_result(x[0], Out{})) : o;
   }
   static constexpr outcome cheapest_meeting_or_fault(rule_operands x, dim_list out) {
-    return meeting_by<by::gather>(x, out).found;
+    if (foreign_operand(x) >= 0) return einsum_rule_of(x, out);
+    search any;
+    any.sums = true;
+    return cheapest_meeting(x, out, any).found;
   }
   static constexpr double memory = static_cast<double>(Memory);
   /// The choice where extents are what `by` says, and so many bytes may be gathered (0: any).
-  static constexpr contract_choice chosen(rule_operands x, const measure& by, double bound) {
+  static constexpr contract_choice chosen(rule_operands x, const measure& by, double bound,
+                                          unsigned stay) {
     tensor_facts y = facts_of_result(x[0], Out{});
-    const table goal = goal_of_product<L>(x, y).layout;
-    return best_choice(x, y.dims(), {by, &goal, &y, bound});
+    const table goal = with_addends(goal_of_product<L>(x, y).layout, stay);
+    return best_choice(x, y.dims(), {by, &goal, &y, bound, true});
   }
 };
 
@@ -81,7 +91,7 @@ struct best_choices {
   int count = 1;
   contract_choice at[9];
 
-  template <class Rule> static constexpr best_choices of(rule_operands x) {
+  template <class Rule> static constexpr best_choices of(rule_operands x, unsigned stay = 0) {
     const double bounds[] = {Rule::memory, 0, 1};
     const tensor_facts* const large[] = {nullptr, x.at[0], x.at[1]};
     best_choices c;
@@ -89,7 +99,7 @@ struct best_choices {
     for (int i = 0; i < c.count; ++i) {
       measure by;
       by.large = large[i % 3];
-      c.at[i] = Rule::chosen(x, by, bounds[i / 3]);
+      c.at[i] = Rule::chosen(x, by, bounds[i / 3], stay);
     }
     return c;
   }
@@ -180,16 +190,17 @@ constexpr auto contract_along(const contract_choice& c, const A& a, const B& b) 
   else
     return contract_by<by::summa<type_at<i, mesh_axes>, type_at<j, mesh_axes>>, Out>(a, b);
 }
-/// The same program as of tensors whose types say what these probes are.
+/// The same program as of tensors whose types say what these probes are. Addends along some axes
+/// stay.
 template <class L, index_t Memory, class Out, class A, class B>
-auto contract_best_probes(const A& a, const B& b) {
+auto contract_best_probes(const A& a, const B& b, unsigned stay = 0) {
   using rule = best_rule<L, Memory, Out>;
   check<rule>("contract", a, b);
   const tensor_facts* const at[] = {core_of(a).facts, core_of(b).facts};
   const rule_operands x{at, 2};
-  const best_choices found = best_choices::of<rule>(x);
+  const best_choices found = best_choices::of<rule>(x, stay);
   tensor_facts y = facts_of_result(*at[0], Out{});
-  const table to = goal_of_product<L>(x, y).layout;
+  const table to = with_addends(goal_of_product<L>(x, y).layout, stay);
   const measure by = measured(core_of(a), core_of(b));
   const search s{by, &to, &y, rule::memory};
   const contract_choice& c = found.at[found.is_settled() ? 0 : found.cheapest(s, x)];

@@ -7,7 +7,7 @@
 //              received_bytes<144>>
 #pragma once
 
-#include "dimesh/op/parts/schedules.hpp"
+#include "dimesh/op/parts/cheapest_meeting.hpp"
 
 namespace dimesh {
 

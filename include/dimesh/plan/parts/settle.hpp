@@ -7,7 +7,7 @@
 #pragma once
 
 #include "dimesh/layout/route.hpp"
-#include "dimesh/op/parts/schedules.hpp"
+#include "dimesh/op/parts/cheapest_meeting.hpp"
 #include "dimesh/op/shard.hpp"
 
 namespace dimesh {
