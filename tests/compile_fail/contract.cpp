@@ -280,6 +280,24 @@ auto f(const inputs& x, const weights& w, const last& v) {
 }
 #endif
 
+// mistake: contract__chain_of_addends
+// A result that is to be addends along an axis that the last operand needs.
+// expect: contract: the layout for by::best holds addends along an axis along which there are none: no operand holds any, and it splits no summed dim; leave partial out
+// expect: axis_not_partial<rows>
+struct deep_pixel : dm::dim<1000> {};
+struct few : dm::dim<2> {};
+using sums = on<dm::partial<rows>>;
+#ifdef COMPILE_FAIL
+using third = dm::tensor<float, on<dm::split<label, rows>>, few, label>;
+#else
+using third = dm::tensor<float, on<dm::split<label, cols>>, few, label>;
+#endif
+auto f(const dm::tensor<float, on<dm::split<deep_pixel, rows>>, batch, deep_pixel>& x,
+       const dm::tensor<float, on<dm::split<deep_pixel, rows>>, deep_pixel, few>& w,
+       const third& v) {
+  return dm::contract<by::best<sums>, batch, label>(x, w, v);
+}
+
 // mistake: contract__many_dims
 // More dims than loops.
 // expect: contract: the operands have more than 16 dims between them; multiply fewer at a time, or merge dims that stay side by side

@@ -74,6 +74,12 @@ template <class L, class... Out> struct chain {
   }
 };
 template <class F, class... X> constexpr index_t received = dm::count(F{}, X{}...).ring_bytes();
+struct deep : dm::dim<1000> {};
+using cut_deep = dm::layout<ranks, dm::split<deep, held_by>>;
+static_assert(std::is_same_v<decltype(chain<sums, small, wide>{}(
+                                 shape<cut_deep, small, deep>{}, shape<cut_deep, deep, last>{},
+                                 shape<whole, last, wide>{}))::layout_type,
+                             sums>);
 using to_last = chain<void, large, last>;
 static_assert(received<to_last, shape<sums, large, wide>, shape<whole, wide, small>,
                        shape<whole, small, last>> == 64 * 2 * 4);
