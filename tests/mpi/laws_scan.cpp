@@ -214,6 +214,24 @@ TEST_CASE("recurrences: long products that overflow or vanish before they meet a
         const array expected = scanned(slope, value, "p", 0, affine, o);
         for (std::size_t k = 0; k < h.size(); ++k)
           CHECK(std::abs(h[k] - expected.values[k]) <= 1e-12 * std::abs(expected.values[k]));
+        // Turned by i at each element: (i a) h + i^t b is i^t of the real state.
+        const auto none =
+            scattered<decltype(v)>(v.grid(), map([](const auto&) { return 0.0; }, {a}));
+        array even = value, odd = value;
+        for (std::size_t k = 0; k < a.values.size(); ++k) {
+          const std::size_t t = k / static_cast<std::size_t>(a.size[1]), n = t % 4;
+          even.values[k] *= n % 2 == 1 ? 0 : n == 0 ? 1 : -1;
+          odd.values[k] *= n % 2 == 0 ? 0 : n == 1 ? 1 : -1;
+        }
+        const auto z =
+            dm::linear_recurrence_exscan<p>(dm::as_complex(none, x),
+                                            dm::as_complex(scattered<decltype(v)>(v.grid(), even),
+                                                           scattered<decltype(v)>(v.grid(), odd)),
+                                            o);
+        const auto re = dm::to_rank(dm::real(z)), im = dm::to_rank(dm::imag(z));
+        for (std::size_t k = 0; k < re.size(); ++k)
+          CHECK(std::abs(std::hypot(re[k], im[k]) - std::abs(expected.values[k])) <=
+                1e-12 * std::abs(expected.values[k]));
       }
     }
   });

@@ -201,18 +201,19 @@ template <class Step, class T> struct totals_work : scan_piece<T> {
   KOKKOS_FUNCTION void operator()(index_t p) const {
     const dimesh::detail::writes_memory kernel;
     T carry[scan_columns];
-    [[maybe_unused]] T slope[scan_columns], scale[scan_columns];
+    [[maybe_unused]] T slope[scan_columns];
+    [[maybe_unused]] decltype(real_part(T())) scale[scan_columns];
     const index_t count = this->width(p), first = this->first(p);
     const index_t apart = this->l.inner == 1 ? this->l.n : 1;
     const scan_inputs<T> x = this->in;
     const Step s = step;
-    for (index_t j = 0; j < count; ++j) carry[j] = s.first(), slope[j] = T(1), scale[j] = T(0);
+    for (index_t j = 0; j < count; ++j) carry[j] = s.first(), slope[j] = T(1), scale[j] = 0;
     const index_t down = this->along();
     for (index_t k = 0, at = this->begin(p); k < this->l.n; ++k, at += down) {
 #pragma omp simd
       for (index_t j = 0; j < count; ++j) {
         carry[j] = next_of(s, carry[j], x, at + j * apart);
-        if constexpr (Step::affine && std::floating_point<T>) {
+        if constexpr (Step::affine && Scalable<T>) {
           const auto all = scaled<T>::product(slope[j], scale[j], slope_of(s, x, at + j * apart));
           slope[j] = all.x, scale[j] = all.scale;
         } else if constexpr (Step::affine) {
@@ -221,8 +222,8 @@ template <class Step, class T> struct totals_work : scan_piece<T> {
       }
     }
     for (index_t j = 0; j < count; ++j) {
-      if constexpr (Step::affine && std::floating_point<T>)
-        total[first + j] = {slope[j], carry[j], scale[j]};
+      if constexpr (Step::affine && Scalable<T>)
+        total[first + j] = {slope[j], carry[j], T(scale[j])};
       else if constexpr (Step::affine)
         total[first + j] = {slope[j], carry[j]};
       else

@@ -12,8 +12,7 @@
 //
 // An _exscan joins one element for each place of the other dims with those of other ranks, and
 // passes over the operand once more. For a recurrence and for the gradients of all but sums it is
-// three numbers: what a block does to h, a long product in two of them. Of complex elements it is
-// two: where the product of a block leaves the type, so may the result, as on one rank it need not.
+// three numbers: what a block does to h, a long product in two of them.
 // Where the dim is whole it is the local one.
 #pragma once
 

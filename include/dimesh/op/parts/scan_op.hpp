@@ -98,7 +98,7 @@ template <class Step, class T> struct scan_op {
     local::scan(step, l, in, start, apart, y.template data<T>());
   }
   constexpr total nothing() const {
-    if constexpr (Step::affine && std::floating_point<T>)
+    if constexpr (Step::affine && local::Scalable<T>)
       return {T(1), T(0), T(0)};
     else if constexpr (Step::affine)
       return {T(1), T(0)};
