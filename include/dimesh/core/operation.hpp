@@ -120,15 +120,26 @@ template <class Op> inline constexpr bool has_transpose = requires { Op::needs(0
 template <class Op>
 inline constexpr bool has_static_call =
     requires { typename std::bool_constant<(Op::call.size() > 0)>; };
-/// "einsum" of einsum_op<...>, or what the operation says.
-template <class Op> constexpr std::string_view call_name() {
-  if constexpr (has_static_call<Op>) {
-    return Op::call;
-  } else {
-    constexpr std::string_view name = name_of<Op>();
-    return name.substr(0, name.find("_op"));
-  }
+/// "einsum" of "einsum_op" and "einsum_op<...>".
+constexpr std::string_view before_op(std::string_view name) {
+  const char* const from = name.data();
+  std::size_t size = 0;
+  while (size < name.size() && (name.size() - size < 3 || from[size] != '_' ||
+                                from[size + 1] != 'o' || from[size + 2] != 'p'))
+    ++size;
+  return std::string_view(from, size);
 }
+template <class Op> constexpr std::string_view find_call_name() {
+  constexpr std::string_view ours = "dimesh::detail::";
+  if constexpr (has_static_call<Op>)
+    return Op::call;
+  else if constexpr (spelled<Op>().substr(name_begins, ours.size()) == ours)
+    return before_op(name_before_arguments<Op>());  // none of ours stands in a template
+  else
+    return before_op(name_of<Op>());
+}
+/// What an operation says, or its name. A variable, as clang works functions out at each call.
+template <class Op> inline constexpr std::string_view call_name = find_call_name<Op>();
 
 /// An operation whose transpose depends on which operands are recorded by type: a user's function
 /// is called with dual numbers for those alone.
@@ -147,7 +158,7 @@ template <class Op> constexpr std::string_view call_by(const Op& op) {
   if constexpr (has_own_call<Op>)
     return op.call;
   else
-    return call_name<Op>();
+    return call_name<Op>;
 }
 template <class Op> constexpr int aliased_operand() {
   if constexpr (requires { Op::aliases; })
@@ -160,7 +171,7 @@ template <class Op> constexpr int aliased_operand() {
 /// operands are, as a mask.
 template <class Op, int Depth, unsigned Recorded = ~0u> struct bound final : operation {
   static constexpr bool transposes = detail::has_transpose<Op> && Depth > 0;
-  static constexpr operation_facts says{call_name<Op>(),  aliased_operand<Op>(), transposes,
+  static constexpr operation_facts says{call_name<Op>,    aliased_operand<Op>(), transposes,
                                         has_own_dims<Op>, has_own_grid<Op>,      can_put_off<Op>,
                                         is_host_code<Op>};
   Op op;

@@ -6,6 +6,7 @@
 //   name_of<my::app::batch>()   -> "batch"
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -13,21 +14,35 @@ namespace dimesh::detail {
 
 template <class T> constexpr std::string_view spelled() { return __PRETTY_FUNCTION__; }
 
+// The name stands between what is the same for all types: "... [T = name]", or of g++
+// "... [with T = name; std::string_view = ...]".
+inline constexpr std::size_t name_begins = spelled<int>().find("T = ") + 4;
+inline constexpr std::size_t after_name = spelled<int>().size() - name_begins - 3;  // "int"
+
+/// Less what it stands in. By pointers: compilers take a step for each call, and operations have
+/// names of hundreds of characters.
+constexpr std::string_view unqualified(const char* from, const char* end) {
+  const char* start = from;
+  for (int depth = 0; from != end; ++from) {
+    if (*from == '<') ++depth;
+    if (*from == '>') --depth;
+    if (*from == ':' && depth == 0 && from[1] == ':') start = from + 2;
+  }
+  return std::string_view(start, static_cast<std::size_t>(end - start));
+}
 /// The unqualified name of T.
 template <class T> constexpr std::string_view name_of() {
-  std::string_view text = spelled<T>();
-  const auto from = text.find("T = ") + 4;
-  auto to = text.find(';', from);  // g++ goes on with "; std::string_view = ..."
-  if (to == std::string_view::npos) to = text.rfind(']');
-  text = text.substr(from, to - from);
-  int depth = 0;
-  std::size_t start = 0;
-  for (std::size_t i = 0; i + 1 < text.size(); ++i) {
-    if (text[i] == '<') ++depth;
-    if (text[i] == '>') --depth;
-    if (depth == 0 && text[i] == ':' && text[i + 1] == ':') start = i + 2;
-  }
-  return text.substr(start);
+  constexpr std::string_view text = spelled<T>();
+  return unqualified(text.data() + name_begins, text.data() + text.size() - after_name);
+}
+/// The same up to its template arguments, of a T that does not stand in a template.
+template <class T> constexpr std::string_view name_before_arguments() {
+  constexpr std::string_view text = spelled<T>();
+  const char* const from = text.data() + name_begins;
+  const char* const end = text.data() + text.size() - after_name;
+  const char* to = from;
+  while (to != end && *to != '<') ++to;
+  return unqualified(from, to);
 }
 
 /// A number for the type T, by its spelling (FNV-1a): what constant expressions can compare under

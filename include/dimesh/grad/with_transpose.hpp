@@ -85,7 +85,7 @@ template <class Op, class... X> constexpr tape* tape_of(const X&... x) {
   tape* found = nullptr;
   for (cell* c : {cell_of(x)...}) {
     if (c == nullptr) continue;
-    if (found != nullptr && found != c->on) refuse_tapes(call_name<Op>());
+    if (found != nullptr && found != c->on) refuse_tapes(call_name<Op>);
     found = c->on;
   }
   return found;

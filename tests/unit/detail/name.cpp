@@ -26,6 +26,9 @@ static_assert(name_of<my::app::outer::member>() == "member");
 static_assert(name_of<unnamed>() == "unnamed");
 static_assert(name_of<int>() == "int");
 static_assert(name_of<my::app::family<int>>() == "family<int>");
+static_assert(dimesh::detail::name_before_arguments<my::app::family<my::app::inside>>() ==
+              "family");
+static_assert(dimesh::detail::name_before_arguments<my::app::inside>() == "inside");
 
 // As nvcc and g++ spell lambdas, and what holds one.
 constexpr bool (*is_lambda)(std::string_view) = dimesh::detail::is_lambda;
@@ -37,6 +40,11 @@ static_assert(is_lambda("spelled() [with T = heat_operator<int>::go()::<lambda(i
 static_assert(!is_lambda("spelled() [with T = wrap<main()::<lambda(long int)> >; V = int]"));
 static_assert(!is_lambda("spelled() [with T = wrap<lambda [](long)->float>]"));
 static_assert(!is_lambda("spelled() [with T = my::inside; V = int]"));
+
+template <class A, class B> std::string name_of_one_within(A, B) {
+  struct within {};
+  return std::string(name_of<within>());
+}
 
 TEST_CASE("names of local structs and of templates over other names") {
   struct local {};
@@ -52,6 +60,7 @@ TEST_CASE("names of local structs and of templates over other names") {
     return std::string(name_of<deepest>());
   };
   CHECK(in_generic_lambda(1) == "deepest");
+  CHECK(name_of_one_within(1, 2.0) == "within");
   CHECK(dimesh::detail::quoted<at_file_scope>() == "'at_file_scope'");
 }
 
