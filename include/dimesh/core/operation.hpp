@@ -97,7 +97,9 @@ struct operation {
 
   constexpr explicit operation(const operation_facts* f) : facts(f) {}
 
-  constexpr virtual void fill(results y, operands x) const = 0;
+  // Not constexpr: shapes compute nothing, and clang compiles what is, with all kernels, for each
+  // class of operations that a header names.
+  virtual void fill(results y, operands x) const = 0;
   constexpr virtual void cost(tally& t, results y, operands x) const = 0;
   constexpr virtual bool needs(int k, unsigned wanted) const = 0;
   constexpr virtual void transpose(const pullback_base& to) const = 0;
@@ -216,7 +218,7 @@ template <class Op, int Depth, unsigned Recorded = ~0u> struct bound final : ope
     run_here(o, results(all, 1), facts, x, count, slots, sum);
   }
 
-  constexpr void fill([[maybe_unused]] results y, [[maybe_unused]] operands x) const override {
+  void fill([[maybe_unused]] results y, [[maybe_unused]] operands x) const override {
     if constexpr (aliased_operand<Op>() < 0) op.fill(y, x);
   }
   constexpr void cost(tally& t, results y, operands x) const override { op.cost(t, y, x); }
