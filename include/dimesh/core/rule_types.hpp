@@ -228,15 +228,15 @@ template <class Rule> inline constexpr bool is_of_reals = false;
 template <class Rule>
   requires requires { Rule::of_reals; }
 inline constexpr bool is_of_reals<Rule> = Rule::of_reals;
-template <class Rule, class... X> constexpr bool meets_complex() {
-  if constexpr (is_of_reals<Rule>)
-    return (is_complex<typename X::spec_type::value_type> || ...);
-  else
-    return false;
-}
-template <bool Poison, class Rule, class... X>
-inline constexpr bool is_too_complex = meets_complex<Rule, X...>();
-template <class Rule, class... X> inline constexpr bool is_too_complex<true, Rule, X...> = false;
+template <class... X>
+struct any_complex : std::bool_constant<(is_complex<typename X::spec_type::value_type> || ...)> {};
+/// Is an element complex? Nothing is instantiated where nobody asks.
+template <bool Asked> struct complex_among {
+  template <class...> using type = std::false_type;
+};
+template <> struct complex_among<true> {
+  template <class... X> using type = any_complex<X...>;
+};
 template <bool Complex> struct element_fault {
   template <class Silent, class Rule, class... X>
   using type = typename operand_fault<Silent::value>::template type<Rule, X...>;

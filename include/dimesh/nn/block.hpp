@@ -102,7 +102,7 @@ template <Layout C, class M, class P, Operand X, Operand... Memory>
 
 /// What it says to other arguments, or to the same in another order.
 template <class... Named, class... A>
-  requires(!detail::fits_layer<3, 4, 1, A...>())
+  requires(!detail::fits_layer(3, 4, 1, {detail::is_model<A>...}, {Operand<A>...}))
 constexpr poison block(const A&...) {
   static_assert(
       ok<wrong_arguments<A...>>,

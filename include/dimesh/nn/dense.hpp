@@ -114,7 +114,7 @@ constexpr auto residual(const model<C, M>& m, const X& x, const Y& y, const B& b
 
 // What these say to other arguments, or to the same in another order.
 template <class... Named, class... A>
-  requires(!detail::fits_layer<4, 5, 1, A...>())
+  requires(!detail::fits_layer(4, 5, 1, {detail::is_model<A>...}, {Operand<A>...}))
 constexpr poison dense(const A&...) {
   static_assert(ok<wrong_arguments<A...>>,
                 "dense: the arguments are a model, an activation and then tensors: "
@@ -122,7 +122,7 @@ constexpr poison dense(const A&...) {
   return {};
 }
 template <class... Named, class... A>
-  requires(!detail::fits_layer<5, 5, 1, A...>())
+  requires(!detail::fits_layer(5, 5, 1, {detail::is_model<A>...}, {Operand<A>...}))
 constexpr poison gated(const A&...) {
   static_assert(ok<wrong_arguments<A...>>,
                 "gated: the arguments are a model, an activation and then tensors: "
@@ -130,7 +130,7 @@ constexpr poison gated(const A&...) {
   return {};
 }
 template <class... Named, class... A>
-  requires(!detail::fits_layer<3, 4, 0, A...>())
+  requires(!detail::fits_layer(3, 4, 0, {detail::is_model<A>...}, {Operand<A>...}))
 constexpr poison residual(const A&...) {
   static_assert(ok<wrong_arguments<A...>>,
                 "residual: the arguments are a model and then tensors: residual(nn::model<C>{}, x, "
@@ -157,7 +157,7 @@ constexpr auto norm(const model<C, M>& m, const P& p, const X& x) {
 }
 
 template <class... Named, class... A>
-  requires(!detail::fits_layer<3, 3, 1, A...>())
+  requires(!detail::fits_layer(3, 3, 1, {detail::is_model<A>...}, {Operand<A>...}))
 constexpr poison norm(const A&...) {
   static_assert(ok<wrong_arguments<A...>>,
                 "norm: the arguments are a model, the parameters of a norm and a tensor: norm(m, "

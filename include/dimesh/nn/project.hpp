@@ -13,6 +13,8 @@
 //   w stored with spread<rows> gathered here, its gradient scattered (ZeRO stage 3, FSDP)
 #pragma once
 
+#include <initializer_list>
+
 #include "dimesh/nn/model.hpp"
 #include "dimesh/op/cast.hpp"
 #include "dimesh/op/einsum.hpp"
@@ -167,27 +169,22 @@ std::false_type is_model_test(const void*);
 template <class X>
 inline constexpr bool is_model = decltype(is_model_test(static_cast<const X*>(nullptr)))::value;
 
-/// A call that begins with a model, and then has so many arguments, from place Function (if any)
-/// another thing and else tensors.
-template <std::size_t Least, std::size_t Most, std::size_t Function, class... A>
-constexpr bool fits_layer() {
-  constexpr std::size_t n = sizeof...(A);
-  if constexpr (n < Least || n > Most) {
-    return false;
-  } else {
-    std::size_t at = 0;
-    return ([&at] {
-      const std::size_t i = at++;
-      return i == 0 ? is_model<A> : (Operand<A> != (i == Function));
-    }() && ...);
-  }
+/// A call that begins with a model, and then has so many arguments, from place `function` (if any)
+/// another thing and else tensors: which arguments are models, and which tensors. (Of values: a
+/// template would be another function for each call of a layer.)
+constexpr bool fits_layer(std::size_t least, std::size_t most, std::size_t function,
+                          std::initializer_list<bool> model, std::initializer_list<bool> tensor) {
+  if (model.size() < least || model.size() > most) return false;
+  for (std::size_t i = 0; i < model.size(); ++i)
+    if (i == 0 ? !model.begin()[i] : tensor.begin()[i] == (i == function)) return false;
+  return true;
 }
 
 }  // namespace detail
 
 /// What layers say to other arguments, or to the same in another order.
 template <class... Named, class... A>
-  requires(!detail::fits_layer<3, 3, 0, A...>())
+  requires(!detail::fits_layer(3, 3, 0, {detail::is_model<A>...}, {Operand<A>...}))
 constexpr poison project(const A&...) {
   static_assert(
       ok<wrong_arguments<A...>>,

@@ -186,8 +186,9 @@ constexpr X0 map_onto(const F& f, X0& gone, const X&... x) {
   tensor_core& c = core_of(gone);
   if (!(core_of(x).is_shape || ...) && is_free_to_write(c)) {
     const tensor_core* in[] = {&c, &core_of(x)...};
-    bound<op, 0, recorded_mask<op, X0, X...>()>::run(it, c, nullptr, in, 1 + sizeof...(X),
-                                                     &c.memory, nullptr);
+    constexpr unsigned mask =
+        recorded_mask(transposes_by_mask<op>, {is_tracked<X0>, is_tracked<X>...});
+    bound<op, 0, mask>::run(it, c, nullptr, in, 1 + sizeof...(X), &c.memory, nullptr);
     return std::move(gone);
   }
   c.live = live_bytes{};  // of a shape: its bytes are the result's from here on

@@ -69,8 +69,19 @@ template <class Fault> struct walk_says {
 
 /// What stands in an X where a Form has tensors.
 template <class Form, class X> struct leaves_at;
+template <class S> struct leaves_counted;
+/// Most parts are tensors, and nothing need be instantiated for these.
+template <bool Tensor> struct leaves_of_part {
+  template <class F, class X> using type = typename leaves_at<F, X>::type;
+  template <class S> using count = leaves_counted<S>;
+};
+template <> struct leaves_of_part<true> {
+  template <class, class X> using type = list<X>;
+  template <class> using count = std::integral_constant<int, 1>;
+};
 template <class... F, class... X> constexpr auto leaves_of_parts(list<F...>, list<X...>) {
-  return tag<typename concat_impl<list<>, typename leaves_at<F, X>::type...>::type>{};
+  return tag<typename concat_impl<list<>, typename leaves_of_part<(Tensor<F> && !is_poison<F>)>::
+                                              template type<F, X>...>::type>{};
 }
 template <class Form, class X> constexpr auto find_leaves() {
   if constexpr (is_poison<Form>)
@@ -86,12 +97,15 @@ template <class Form, class X> constexpr auto find_leaves() {
 }
 template <class Form, class X> struct leaves_at : decltype(find_leaves<Form, X>()) {};
 /// The tensor types of a struct, in the order of declaration.
-template <class S> struct leaves : leaves_at<S, S> {};
+template <class S> struct leaves {
+  using type = typename leaves_of_part<(Tensor<S> && !is_poison<S>)>::template type<S, S>;
+};
 
 template <class S> constexpr int count_leaves();
 template <class... S> constexpr int count_leaves_of(list<S...>) {
   int sum = 0;
-  for (const int n : {0, count_leaves<S>()...}) sum = sum < 0 || n < 0 ? -1 : sum + n;
+  for (const int n : {0, leaves_of_part<(Tensor<S> && !is_poison<S>)>::template count<S>::value...})
+    sum = sum < 0 || n < 0 ? -1 : sum + n;
   return sum;
 }
 template <class S> constexpr int count_leaves() {
@@ -109,8 +123,11 @@ template <class S> constexpr int count_leaves() {
   else
     return 0;
 }
+template <class S> struct leaves_counted : std::integral_constant<int, count_leaves<S>()> {};
 /// How many tensors a struct has, those of arrays each; -1 where vectors say so at run time.
-template <class S> inline constexpr int leaf_count = count_leaves<S>();
+template <class S>
+inline constexpr int leaf_count =
+    leaves_of_part<(Tensor<S> && !is_poison<S>)>::template count<S>::value;
 /// The number is known at run time only.
 template <class S> inline constexpr bool has_vectors = leaf_count<S> < 0;
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <initializer_list>
 
 #include "dimesh/core/pullback.hpp"
 #include "dimesh/core/tracked.hpp"
@@ -56,10 +57,10 @@ template <class... S> struct specs_of<list<S...>> {
 };
 
 /// The operands that are recorded, as a mask, where the transpose asks.
-template <class Op, class... X> constexpr unsigned recorded_mask() {
+constexpr unsigned recorded_mask(bool asks, std::initializer_list<bool> recorded) {
   unsigned mask = 0, k = 0;
-  ((mask |= is_tracked<X> ? 1u << k : 0u, ++k), ...);
-  return transposes_by_mask<Op> ? mask : ~0u;
+  for (const bool r : recorded) mask |= static_cast<unsigned>(r) << k++;
+  return asks ? mask : ~0u;
 }
 
 /// Complex operands of which some are recorded, where the transpose conjugates nothing.
@@ -73,6 +74,13 @@ template <class Op, class... X> struct complex_fault {
       return tag<no_fault>{};
   }
   using type = typename decltype(find())::type;
+};
+/// Nothing is instantiated where none is complex.
+template <bool Complex> struct complex_fault_if {
+  template <class Op, class... X> using type = no_fault;
+};
+template <> struct complex_fault_if<true> {
+  template <class Op, class... X> using type = typename complex_fault<Op, X...>::type;
 };
 
 /// Runs an operation on tensors that know where they are recorded.
@@ -110,7 +118,8 @@ template <class First, class... More, class Op, class... X>
                                                      const storage* slots, const X&... x) {
   static_assert(sizeof...(X) <= max_operands, "dimesh: operations take fewer operands");
   constexpr bool recorded = has_transpose<Op> && has_gradient<typename First::value_type>;
-  using fault = std::conditional_t<recorded, typename complex_fault<Op, X...>::type, no_fault>;
+  constexpr bool complex = recorded && (is_tracked<X> || ...) && (is_complex<value_of<X>> || ...);
+  using fault = typename complex_fault_if<complex>::template type<Op, X...>;
   static_assert(ok<only<fault, element_not_differentiable>>,
                 "gradient: this operation has none of complex elements; compose it of + - * /, "
                 "einsum, sums, conj, real, imag and norm2, or use stop_gradient");
@@ -125,7 +134,8 @@ template <class First, class... More, class Op, class... X>
   } else {
     constexpr int depth = std::max({tracked_depth<X>...});
     using Y = typename result_type<First, (is_shaped<X> || ...), depth>::type;
-    using made = bound<Op, depth, recorded_mask<Op, X...>()>;
+    constexpr unsigned mask = recorded_mask(transposes_by_mask<Op>, {is_tracked<X>...});
+    using made = bound<Op, depth, mask>;
     const tensor_core* in[] = {&core_of(x)...};
     recorded_sum sum = nullptr;
     if constexpr (depth > 1) sum = &sum_recorded<typename First::value_type, depth - 1>;

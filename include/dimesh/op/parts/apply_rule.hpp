@@ -22,8 +22,10 @@ template <class X> constexpr bool meets_poison(tag<X>) { return is_poison<X>; }
 /// What is wrong with operands under a rule, as a type; of probes, only the run knows. (Folds over
 /// packs stay out of aliases: g++ 12 gets them wrong, 13 and 14 refuse them.)
 template <class Rule, class... X> struct fault_under {
-  using type = typename element_fault<is_too_complex<(meets_poison(tag<X>{}) || ...), Rule, X...>>::
-      template type<std::bool_constant<((is_poison<X> || is_probe<X>) || ...)>, Rule, X...>;
+  static constexpr bool asked = !(meets_poison(tag<X>{}) || ...) && is_of_reals<Rule>;
+  static constexpr bool complex = complex_among<asked>::template type<X...>::value;
+  using type = typename element_fault<complex>::template type<
+      std::bool_constant<((is_poison<X> || is_probe<X>) || ...)>, Rule, X...>;
 };
 template <class Rule, class... X> using fault_of = typename fault_under<Rule, X...>::type;
 
@@ -162,7 +164,8 @@ constexpr auto apply_rule_onto(const Op& op, X& gone) {
     tensor_core& c = core_of(gone);
     if (is_free_to_write(c)) {
       const tensor_core* in[] = {&c};
-      bound<Op, 0, recorded_mask<Op, X>()>::run(op, c, nullptr, in, 1, &c.memory, nullptr);
+      constexpr unsigned mask = recorded_mask(transposes_by_mask<Op>, {false});
+      bound<Op, 0, mask>::run(op, c, nullptr, in, 1, &c.memory, nullptr);
       return X(std::move(gone));
     }
   }
