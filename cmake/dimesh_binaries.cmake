@@ -41,7 +41,23 @@ include(CheckLinkerFlag)
 check_linker_flag(CXX -fuse-ld=gold DIMESH_HAS_GOLD)
 mark_as_advanced(DIMESH_HAS_GOLD)
 if(DIMESH_HAS_GOLD)
-  target_link_options(dimesh_own INTERFACE -fuse-ld=gold)
+  target_link_options(dimesh_own INTERFACE
+    $<$<NOT:$<BOOL:$<TARGET_PROPERTY:DIMESH_SMALL>>>:-fuse-ld=gold>)
+endif()
+# Programs with the property DIMESH_SMALL are linked by the compiler's own linker, which merges more, and
+# notes each address that a loader is to mend in some bits where gold takes 24 bytes. The loader must know
+# that, and glibc says so by its version.
+include(CheckCXXSourceCompiles)
+set(CMAKE_REQUIRED_LINK_OPTIONS -Wl,-z,pack-relative-relocs)
+check_cxx_source_compiles("#include <cstddef>
+#if !defined(__GLIBC__) || !__GLIBC_PREREQ(2, 36)
+#error \"unknown to the loader\"
+#endif
+int main() {}" DIMESH_PACKS_RELOCATIONS FAIL_REGEX "pack-relative-relocs")
+unset(CMAKE_REQUIRED_LINK_OPTIONS)
+if(DIMESH_PACKS_RELOCATIONS)
+  target_link_options(dimesh_own INTERFACE
+    $<$<BOOL:$<TARGET_PROPERTY:DIMESH_SMALL>>:LINKER:-z,pack-relative-relocs>)
 endif()
 
 set(kind STATIC)
