@@ -13,6 +13,7 @@
 
 #include "dimesh/detail/stated_type.hpp"
 #include "dimesh/op/parts/einsum_op.hpp"
+#include "dimesh/op/parts/element_operators.hpp"
 #include "dimesh/op/parts/repair.hpp"
 #include "dimesh/op/permute.hpp"
 
@@ -102,6 +103,13 @@ struct einsum_fault<Out, X...> {
   using type = fault_of<einsum_rule<Out>, X...>;
 };
 
+/// What elements lack of which products are formed; of one operand, or a faulty call, nothing.
+template <bool Asked, class... X> struct product_lack {
+  using type = no_fault;
+};
+template <class X, class Y, class... More>
+struct product_lack<true, X, Y, More...> : lack<element_use::sums_of_products, X, Y, More...> {};
+
 template <class... X> using first_value = value_of<type_at<0, list<X...>>>;
 /// Two operands, and a result of their element type, which has products: nothing stands between.
 template <class As, class X1, class... X>
@@ -182,7 +190,12 @@ constexpr auto einsum(const X&... x) {
   static_assert(ok<only<fault, partial_meets_split>>,
                 "einsum: an operand is a sum yet to be made along an axis that splits the other; "
                 "complete it first");
-  if constexpr (!few || !ok<fault> || (is_poison<X> || ...))
+  using lacking = typename detail::product_lack<ok<fault>, X...>::type;
+  static_assert(
+      ok<lacking>,
+      "einsum: elements of this type have no *, + or +=, or are not made of 0; map them to "
+      "numbers, or give the type these operators");
+  if constexpr (!few || !ok<fault> || !ok<lacking> || (is_poison<X> || ...))
     return poison{};
   else if constexpr (detail::is_one_product<typename detail::stated<Out...>::type, X...>)
     return detail::apply_rule<detail::einsum_rule<out>, detail::first_value<X...>>(

@@ -17,6 +17,7 @@
 #include "dimesh/op/complex.hpp"
 #include "dimesh/op/extreme_all_reduce.hpp"
 #include "dimesh/op/functions.hpp"
+#include "dimesh/op/parts/element_operators.hpp"
 #include "dimesh/op/parts/reduction_ops.hpp"
 #include "dimesh/op/refusals/missing_header.hpp"
 #include "dimesh/op/refusals/misuse_of_reductions.hpp"
@@ -114,6 +115,8 @@ template <class X, class... D> constexpr auto var_legal(const X& x, index_t less
 template <class X, class... D> constexpr auto var_over(const X& x, index_t less, list<D...> dims) {
   if constexpr (!ok<typename over_dims_fault<false, X, D...>::type> || is_poison<X>)
     return poison{};
+  else if constexpr (!ok<lack_of<element_use::numbers, X>>)
+    return poison{};
   else
     return var_legal(x, less, dims);
 }
@@ -165,7 +168,17 @@ template <bool SaidAlready, class X> constexpr bool assert_prod_elements() {
   static_assert(fits,
                 "prod, prod_all_reduce: elements that are multiplied have 1, 2, 4, 8 or 16 bytes; "
                 "cast the tensor first");
-  return fits;
+  using lacking =
+      std::conditional_t<SaidAlready || !fits, no_fault, lack_of<element_use::products, X>>;
+  static_assert(ok<lacking>,
+                "prod: elements of this type have no *, or are not made of 1; map them to numbers, "
+                "or give the type these");
+  return fits && ok<lacking>;
+}
+template <class Fault, class X> constexpr void assert_numbers() {
+  using lacking = std::conditional_t<ok<Fault>, lack_of<element_use::numbers, X>, no_fault>;
+  static_assert(ok<lacking>,
+                "var, stddev: elements of this type are no numbers; map them to numbers first");
 }
 /// What is wrong with these over D..., or over all dims.
 template <bool Addends, class X, class... D>
@@ -232,12 +245,14 @@ template <Dim... D, Operand X> constexpr auto compensated_sum(const X& x) {
 template <Dim... D, Operand X> constexpr auto var(const X& x, index_t less = 0) {
   using fault = detail::statistics_fault<false, X, D...>;
   detail::assert_statistics<fault>();
+  detail::assert_numbers<fault, X>();
   return detail::var_over(x, less, typename detail::dims_or_all<X, detail::list<D...>>::type{});
 }
 /// The square root of the variance; its gradient is 0 where that is 0.
 template <Dim... D, Operand X> constexpr auto stddev(const X& x, index_t less = 0) {
   using fault = detail::statistics_fault<false, X, D...>;
   detail::assert_statistics<fault>();
+  detail::assert_numbers<fault, X>();
   return detail::root_of(
       "stddev",
       detail::var_over(x, less, typename detail::dims_or_all<X, detail::list<D...>>::type{}));

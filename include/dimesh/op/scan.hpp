@@ -17,6 +17,7 @@
 #pragma once
 
 #include "dimesh/op/cast.hpp"
+#include "dimesh/op/parts/element_operators.hpp"
 #include "dimesh/op/parts/scan_op.hpp"
 #include "dimesh/op/permute.hpp"
 #include "dimesh/op/refusals/missing_header.hpp"
@@ -72,10 +73,25 @@ template <class Rule, class Op, class X> constexpr auto scanned_by(const Op& op,
     return apply_rule<Rule, T>(op, x);
 }
 
+/// What is done to elements; nothing is asked of those that a function of the user's joins.
+template <class Join, class X> struct join_lack {
+  using type = no_fault;
+};
+template <class X> struct join_lack<local::plus, X> : lack<element_use::sums, X> {};
+template <class X> struct join_lack<local::times, X> : lack<element_use::products, X> {};
+template <class X> struct join_lack<local::greatest, X> : lack<element_use::known_order, X> {};
+template <class X> struct join_lack<local::least, X> : lack<element_use::known_order, X> {};
+
 template <class D, bool Whole, class Join, class X>
 constexpr auto folded(std::string_view call, const Join& by, const X& x, const scan_options& o) {
   using rule = scan_rule_by<D, Whole, Join>;
-  if constexpr (!ok<fault_of<rule, X>> || is_poison<X>)
+  using found = fault_of<rule, X>;
+  using lacking = std::conditional_t<ok<found>, typename join_lack<Join, X>::type, no_fault>;
+  static_assert(
+      ok<lacking>,
+      "cumsum, cumprod, cummax, cummin: elements of this type have no + and +=, no *, or no "
+      "order that is known; map them to numbers, or scan<dim>(f, first, x)");
+  if constexpr (!ok<found> || !ok<lacking> || is_poison<X>)
     return poison{};
   else
     return scanned_by<rule>(fold_scan_op<Join, scanned_value<value_of<X>>>(

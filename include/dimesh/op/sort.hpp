@@ -17,6 +17,7 @@
 #include "dimesh/local/order.hpp"
 #include "dimesh/op/cast.hpp"
 #include "dimesh/op/gather.hpp"
+#include "dimesh/op/parts/element_operators.hpp"
 #include "dimesh/op/parts/few_places.hpp"
 #include "dimesh/op/refusals/missing_header.hpp"
 #include "dimesh/op/refusals/misuse_of_sort.hpp"
@@ -134,7 +135,16 @@ constexpr auto nth_in_order(std::string_view call, const X& x, index_t n, bool d
   }
 }
 
-template <class Fault> constexpr void assert_ordered() {
+/// Are there no faults, and does X have an order as it is used?
+template <class Fault, class X, element_use Use = element_use::known_order>
+inline constexpr bool can_be_sorted = ok<Fault> && !is_poison<X> && ok<lack_of<Use, X>>;
+
+template <class Fault, class X, element_use Use = element_use::known_order>
+constexpr void assert_ordered() {
+  using lacking = std::conditional_t<ok<Fault>, lack_of<Use, X>, no_fault>;
+  static_assert(ok<lacking>,
+                "sort, argsort, top_k: elements of this type have no order that is known "
+                "(nth_largest, nth_smallest: no > or ==); map them to numbers first");
   static_assert(ok<only<Fault, dim_not_in_tensor>>,
                 "sort, argsort, top_k, nth_largest, nth_smallest: the tensor lacks this dim; name "
                 "one of its own");
@@ -161,8 +171,8 @@ template <class Fault> constexpr void assert_ordered() {
 /// sort, top_k, nth_largest and nth_smallest do, where D has more elements than int32 can number.
 template <Dim D, Operand X> constexpr auto argsort(const X& x, order o = order::ascending) {
   using fault = detail::fault_of<detail::sorted_rule<D, D, false>, X>;
-  detail::assert_ordered<fault>();
-  if constexpr (!ok<fault> || is_poison<X>)
+  detail::assert_ordered<fault, X>();
+  if constexpr (!detail::can_be_sorted<fault, X>)
     return poison{};
   else
     return detail::ordered<D, D, false>("argsort", x, o == order::descending,
@@ -173,8 +183,8 @@ template <Dim D, Operand X> constexpr auto argsort(const X& x, order o = order::
 /// and layout stay. Local; D is whole.
 template <Dim D, Operand X> constexpr auto sort(const X& x, order o = order::ascending) {
   using fault = detail::fault_of<detail::sorted_rule<D, D>, X>;
-  detail::assert_ordered<fault>();
-  if constexpr (!ok<fault> || is_poison<X>)
+  detail::assert_ordered<fault, X>();
+  if constexpr (!detail::can_be_sorted<fault, X>)
     return poison{};
   else
     return dimesh::gather<D, D>(
@@ -188,8 +198,8 @@ template <Dim D, Operand X> constexpr auto sort(const X& x, order o = order::asc
 /// has fewer elements.
 template <Dim D, Dim K, Operand X> constexpr auto top_k(const X& x, K k = {}) {
   using fault = detail::fault_of<detail::sorted_rule<D, K>, X>;
-  detail::assert_ordered<fault>();
-  if constexpr (!ok<fault> || is_poison<X>) {
+  detail::assert_ordered<fault, X>();
+  if constexpr (!detail::can_be_sorted<fault, X>) {
     return top_elements<poison, poison>{};
   } else {
     const index_t n = shape<K>(k).template extent<K>(), all = x.template extent<D>();
@@ -208,8 +218,8 @@ template <Dim D, Dim K, Operand X> constexpr auto top_k(const X& x, K k = {}) {
 /// D is whole. Throws dimesh::error where D has no such element. On the host.
 template <Dim D, Operand X> constexpr auto nth_largest(const X& x, index_t n) {
   using fault = detail::fault_of<detail::nth_rule<D>, X>;
-  detail::assert_ordered<fault>();
-  if constexpr (!ok<fault> || is_poison<X>)
+  detail::assert_ordered<fault, X, detail::element_use::order>();
+  if constexpr (!detail::can_be_sorted<fault, X, detail::element_use::order>)
     return poison{};
   else
     return detail::nth_in_order<D>("nth_largest", x, n, true);
@@ -218,8 +228,8 @@ template <Dim D, Operand X> constexpr auto nth_largest(const X& x, index_t n) {
 /// nth_largest_all_gather<D>(x, x.extent<D>() - 1 - n).
 template <Dim D, Operand X> constexpr auto nth_smallest(const X& x, index_t n) {
   using fault = detail::fault_of<detail::nth_rule<D>, X>;
-  detail::assert_ordered<fault>();
-  if constexpr (!ok<fault> || is_poison<X>)
+  detail::assert_ordered<fault, X, detail::element_use::order>();
+  if constexpr (!detail::can_be_sorted<fault, X, detail::element_use::order>)
     return poison{};
   else
     return detail::nth_in_order<D>("nth_smallest", x, n, false);

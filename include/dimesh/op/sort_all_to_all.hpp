@@ -31,7 +31,11 @@ template <class D> struct sorted_across_rule : keeps_dims {
     return without_halos_only(x[0], allowed(x[0].layout));
   }
 };
-template <class Fault> constexpr void assert_ordered_across() {
+template <class Fault, class X> constexpr void assert_ordered_across() {
+  using lacking = std::conditional_t<ok<Fault>, lack_of<element_use::known_order, X>, no_fault>;
+  static_assert(ok<lacking>,
+                "sort_all_to_all, argsort_all_to_all, top_k_all_gather, nth_largest_all_gather: "
+                "elements of this type have no order that is known; map them to numbers first");
   static_assert(ok<only<Fault, dim_not_in_tensor>>,
                 "sort_all_to_all, argsort_all_to_all, top_k_all_gather, nth_largest_all_gather: "
                 "the tensor lacks this dim; name one of its own");
@@ -187,8 +191,8 @@ template <class D, bool Descending, class X> constexpr auto places_across(const 
 /// D than int32 can number.
 template <Dim D, Operand X> constexpr auto sort_all_to_all(const X& x, order o = order::ascending) {
   using fault = detail::fault_of<detail::sorted_across_rule<D>, X>;
-  detail::assert_ordered_across<fault>();
-  if constexpr (!ok<fault> || is_poison<X>) {
+  detail::assert_ordered_across<fault, X>();
+  if constexpr (!detail::can_be_sorted<fault, X>) {
     return poison{};
   } else {
     detail::require_few_of_block<D>("sort_all_to_all", x);
@@ -205,8 +209,8 @@ template <Dim D, Operand X> constexpr auto sort_all_to_all(const X& x, order o =
 template <Dim D, Operand X>
 constexpr auto argsort_all_to_all(const X& x, order o = order::ascending) {
   using fault = detail::fault_of<detail::sorted_across_rule<D>, X>;
-  detail::assert_ordered_across<fault>();
-  if constexpr (!ok<fault> || is_poison<X>) {
+  detail::assert_ordered_across<fault, X>();
+  if constexpr (!detail::can_be_sorted<fault, X>) {
     return poison{};
   } else {
     detail::require_few_places<D>("argsort_all_to_all", x.template extent<D>());

@@ -125,8 +125,8 @@ template <class T> struct nth_place_op {
 template <Dim D, Dim K, Operand X> constexpr auto top_k_all_gather(const X& x, K k = {}) {
   using rule = detail::of_real_elements<detail::known_rule<D, K>>;
   using fault = detail::fault_of<rule, X>;
-  detail::assert_ordered_across<fault>();
-  if constexpr (!ok<fault> || is_poison<X>) {
+  detail::assert_ordered_across<fault, X>();
+  if constexpr (!detail::can_be_sorted<fault, X>) {
     return top_elements<poison, poison>{};
   } else if constexpr (!std::is_same_v<value_of<X>, detail::sorted_value<value_of<X>>>) {
     const auto wide = dimesh::top_k_all_gather<D, K>(cast<detail::sorted_value<value_of<X>>>(x), k);
@@ -157,8 +157,8 @@ template <Dim D, Operand X> constexpr auto nth_largest_all_gather(const X& x, in
   using place = detail::nth_place;
   using rule = detail::of_real_elements<detail::told_rule<D, place>>;
   using fault = detail::fault_of<rule, X>;
-  detail::assert_ordered_across<fault>();
-  if constexpr (!ok<fault> || is_poison<X>) {
+  detail::assert_ordered_across<fault, X>();
+  if constexpr (!detail::can_be_sorted<fault, X>) {
     return poison{};
   } else if constexpr (!std::is_same_v<value_of<X>, detail::sorted_value<value_of<X>>>) {
     return cast<value_of<X>>(
