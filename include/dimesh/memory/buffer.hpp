@@ -5,6 +5,7 @@
 //   buffer* b = ...;  b->owners   -> handles;   b->home->release(b) by the last of them
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <memory>
@@ -28,9 +29,44 @@ struct buffer {
   buffer* next = nullptr;
   buffer* whole = nullptr;  // of a part: the buffer that it lies in, and keeps
   bool in_slab = false;
+  bool of_owner = false;  // it belongs to the free lists of the pool's owner
   pool* home = nullptr;
   lent from_program = lent::no;
   std::shared_ptr<const void> keeps;  // of lent memory: what keeps it there
+};
+
+/// Buffers that nobody has, by slot.
+class free_buffers {
+ public:
+  buffer* take(int slot) {
+    buffer*& head = first_[static_cast<std::size_t>(slot)];
+    buffer* const b = head;
+    if (b != nullptr) head = b->next;
+    return b;
+  }
+  void put(buffer* b) {
+    buffer*& head = first_[static_cast<std::size_t>(b->slot)];
+    b->next = head;
+    head = b;
+  }
+  buffer** begin() { return first_.data(); }
+  buffer** end() { return first_.data() + first_.size(); }
+
+ private:
+  std::array<buffer*, 256> first_{};
+};
+
+/// Its address tells threads apart that live at the same time.
+inline constinit thread_local char thread_mark = 0;
+
+/// A number that one thread at a time changes, and any may read.
+class one_writers_number {
+ public:
+  index_t get() const { return value_.load(std::memory_order_relaxed); }
+  void set(index_t n) { value_.store(n, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<index_t> value_{0};
 };
 
 /// What the pool has handed out, in bytes asked for.

@@ -7,12 +7,15 @@
 //
 // A device's kernels run one after the other: scratch memory may go back while they wait to.
 //
+// The thread that asks a pool first, mostly the one that computes, has free lists of its own: what
+// it takes and gives back costs no lock. All others share theirs. What another thread has taken
+// goes back to these, by whichever thread: one that makes batches finds their buffers again.
+//
 // Where it spoils them, buffers are given out full of 0xff, which is NaN, or -1: an element that no
 // kernel wrote is then seen. It does so with DIMESH_CHECKED, and where tests tell it to.
 #pragma once
 
 #include <Kokkos_Core.hpp>
-#include <array>
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -37,22 +40,22 @@ class pool {
  public:
   explicit pool(const space_facts* s) : space_(s) {}
   /// Of the default memory space.
-  static pool& instance();
+  static pool& instance() {
+    pool* const it = default_.load(std::memory_order_acquire);
+    return it != nullptr ? *it : make_default();
+  }
   static pool& of(const space_facts* s) { return s == nullptr ? instance() : s->buffers(); }
   const space_facts* space() const { return space_; }
 
   // Where a free buffer is there and nobody listens, nothing else is called.
   buffer* acquire(std::size_t bytes) {
-    if (!spoils_ && watcher == nullptr && lock_.try_lock()) [[likely]] {
-      buffer*& head = free_[static_cast<std::size_t>(slot_of(bytes))];
-      buffer* const b = head;
+    if (!spoils_ && watcher == nullptr && is_owner()) [[likely]] {
+      buffer* const b = own_.take(slot_of(bytes));
       if (b != nullptr) [[likely]] {
-        head = b->next;
-        hand_out(b, bytes);
-        lock_.unlock();
+        b->of_owner = true;
+        hand_out(b, bytes, own_live_);
         return b;
       }
-      lock_.unlock();
     }
     return acquire_slowly(bytes);
   }
@@ -63,46 +66,40 @@ class pool {
   buffer* borrow(void* data, lent how, std::shared_ptr<const void> keeps);
 
   void release(buffer* b) {
-    const bool is_own = b->whole == nullptr && b->from_program == lent::no;
-    if (is_own && watcher == nullptr && lock_.try_lock()) [[likely]] {
-      const bool keeps = !drained_;
-      if (keeps) [[likely]]
-        put_away(b);
-      lock_.unlock();
-      if (keeps) [[likely]]
-        return;
-    }
-    release_slowly(b);
+    if (!b->of_owner || watcher != nullptr || !is_owner() || drained_) [[unlikely]]
+      return release_slowly(b);
+    own_live_.set(own_live_.get() - static_cast<index_t>(b->asked));
+    own_.put(b);
   }
 
-  /// (Threads that make batches take buffers, too.)
+  /// (Threads that make batches take buffers, too: while they do so, the peak is about right.)
   pool_figures figures() {
     const std::lock_guard lock(lock_);
-    return figures_;
+    return {live(), peak_.get(), allocations_};
   }
   void restart_peak() {
     const std::lock_guard lock(lock_);
-    figures_.peak = figures_.live;
+    peak_.set(live());
   }
 
   /// Are buffers spoilt before they are given out, from now on?
   void spoil_fresh(bool on) { spoils_ = on; }
 
  private:
+  static pool& make_default();
+  static inline constinit std::atomic<pool*> default_{nullptr};
+
   buffer* acquire_slowly(std::size_t bytes);
   void release_slowly(buffer* b);
   void take_back(buffer* b);
-  void hand_out(buffer* b, std::size_t bytes) {
+  bool is_owner() const { return owner_.load(std::memory_order_relaxed) == &thread_mark; }
+  index_t live() const { return own_live_.get() + shared_live_.get(); }
+  /// Whose live bytes these are: the owner's, or those of all others, who hold the lock.
+  void hand_out(buffer* b, std::size_t bytes, one_writers_number& live_there) {
     b->asked = bytes;
     b->owners.store(1, std::memory_order_relaxed);
-    figures_.live += static_cast<index_t>(bytes);
-    if (figures_.live > figures_.peak) figures_.peak = figures_.live;
-  }
-  void put_away(buffer* b) {
-    figures_.live -= static_cast<index_t>(b->asked);
-    buffer*& head = free_[static_cast<std::size_t>(b->slot)];
-    b->next = head;
-    head = b;
+    live_there.set(live_there.get() + static_cast<index_t>(bytes));
+    if (live() > peak_.get()) peak_.set(live());
   }
   /// A record of no memory of its own.
   buffer* record();
@@ -121,32 +118,38 @@ class pool {
   void* take_anew(std::size_t bytes);
   /// Gives free buffers back to the space. Returns their bytes.
   std::size_t free_all(bool those_of_slabs);
+  std::size_t free_those(free_buffers& lists, bool those_of_slabs);
   void drain();
 
   const space_facts* space_;  // null: the default one
-  std::array<buffer*, 256> free_{};
-  buffer* parts_ = nullptr;  // free records of parts
-  slabs slabs_;
-  short_lock lock_;
-  pool_figures figures_;
+  std::atomic<const char*> owner_{nullptr};  // its thread's mark
   bool hooked_ = false, drained_ = false;
 #ifdef DIMESH_CHECKED
   bool spoils_ = true;
 #else
   bool spoils_ = false;
 #endif
+  one_writers_number own_live_, peak_;
+  free_buffers own_;  // of the owner
+  short_lock lock_;  // of what follows
+  free_buffers shared_;
+  buffer* parts_ = nullptr;  // free records of parts
+  slabs slabs_;
+  one_writers_number shared_live_;
+  index_t allocations_ = 0;
 };
 
 #if DIMESH_COMPILED != 1
-DIMESH_OUTLINE inline pool& pool::instance() {
+DIMESH_OUTLINE inline pool& pool::make_default() {
   static pool* it = new pool(nullptr);  // never destroyed: handles may outlive static destructors
+  default_.store(it, std::memory_order_release);
   return *it;
 }
 DIMESH_OUTLINE inline buffer* pool::acquire_slowly(std::size_t bytes) {
   buffer* const b = take(bytes);
   if (spoils_) facts_of_space(space_).set(b->data, 0xff, bytes);
   if (watcher != nullptr) [[unlikely]]
-    report_memory(*watcher, static_cast<index_t>(bytes), figures().live);
+    report_memory(*watcher, static_cast<index_t>(bytes), live());
   return b;
 }
 DIMESH_OUTLINE inline buffer* pool::part_of(buffer* whole) {
@@ -171,7 +174,7 @@ DIMESH_OUTLINE inline void pool::release_slowly(buffer* b) {
   const std::shared_ptr<const void> kept = std::move(b->keeps);  // ends after the lock
   take_back(b);
   if (ends && watcher != nullptr) [[unlikely]]
-    report_memory(*watcher, -bytes, figures().live);
+    report_memory(*watcher, -bytes, live());
 }
 inline void pool::take_back(buffer* b) {
   const std::lock_guard lock(lock_);
@@ -180,9 +183,13 @@ inline void pool::take_back(buffer* b) {
     parts_ = b;
     return;
   }
-  if (!drained_) return put_away(b);
-  figures_.live -= static_cast<index_t>(b->asked);
-  delete b;  // Kokkos has ended and taken the memory back
+  const bool owns = is_owner();
+  one_writers_number& live_here = owns ? own_live_ : shared_live_;
+  live_here.set(live_here.get() - static_cast<index_t>(b->asked));
+  if (drained_)
+    delete b;  // Kokkos has ended and taken the memory back
+  else
+    (owns && b->of_owner ? own_ : shared_).put(b);
 }
 DIMESH_OUTLINE inline buffer* pool::record() {
   const std::lock_guard lock(lock_);
@@ -192,17 +199,18 @@ DIMESH_OUTLINE inline buffer* pool::record() {
   else
     b = new buffer;
   b->home = this;
+  b->of_owner = false;
   b->owners.store(1, std::memory_order_relaxed);
   return b;
 }
 inline buffer* pool::take(std::size_t bytes) {
   const int slot = slot_of(bytes);
   const std::lock_guard lock(lock_);
-  buffer*& head = free_[static_cast<std::size_t>(slot)];
-  buffer* b = head;
-  if (b != nullptr) {
-    head = b->next;
-  } else {
+  if (owner_.load(std::memory_order_relaxed) == nullptr) owner_ = &thread_mark;
+  const bool owns = is_owner();
+  buffer* b = owns ? own_.take(slot) : nullptr;
+  if (b == nullptr) b = shared_.take(slot);
+  if (b == nullptr) {
     if (!Kokkos::is_initialized())
       throw error(
           "tensor: there is no memory: Kokkos has not begun, or has ended; make a "
@@ -221,10 +229,11 @@ inline buffer* pool::take(std::size_t bytes) {
 #endif
     b->in_slab = b->data != nullptr;
     if (!b->in_slab) b->data = take_anew(b->capacity);
-    ++figures_.allocations;
+    ++allocations_;
     (void)made.release();
   }
-  hand_out(b, bytes);
+  b->of_owner = owns;
+  hand_out(b, bytes, owns ? own_live_ : shared_live_);
   return b;
 }
 DIMESH_OUTLINE inline std::size_t pool::size_of(int slot) {
@@ -245,13 +254,18 @@ inline void* pool::take_anew(std::size_t bytes) {
     return space.take(bytes);
   } catch (const std::exception&) {
     throw error("tensor: " + std::string(space.name) + " has no " + std::to_string(bytes) +
-                " bytes left; of this process " + std::to_string(figures_.live) +
+                " bytes left; of this process " + std::to_string(live()) +
                 " bytes are in use there, and " + std::to_string(freed) + " were freed in vain");
   }
 }
 DIMESH_OUTLINE inline std::size_t pool::free_all(bool those_of_slabs) {
+  const std::size_t shared = free_those(shared_, those_of_slabs);
+  // Those of the owner are for the owner to free, until all is over.
+  return is_owner() || those_of_slabs ? shared + free_those(own_, those_of_slabs) : shared;
+}
+inline std::size_t pool::free_those(free_buffers& lists, bool those_of_slabs) {
   std::size_t bytes = 0;
-  for (buffer*& head : free_)
+  for (buffer*& head : lists)
     for (buffer** at = &head; *at != nullptr;) {
       buffer* const b = *at;
       if (b->in_slab && !those_of_slabs && !slabs::has_own(b->capacity)) {
@@ -271,7 +285,7 @@ DIMESH_OUTLINE inline std::size_t pool::free_all(bool those_of_slabs) {
 DIMESH_OUTLINE inline void pool::drain() {
   const std::lock_guard lock(lock_);
   (void)free_all(true);
-  if (figures_.live == 0) slabs_.give_back();  // else a handle that outlives Kokkos may need one
+  if (live() == 0) slabs_.give_back();  // else a handle that outlives Kokkos may need one
   drained_ = true;
 }
 #endif

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #endif
 
+#include <atomic>
 #include <complex>
 #include <cstdint>
 #include <cstdlib>
@@ -16,7 +17,9 @@
 #include <map>
 #include <new>
 #include <string>
+#include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "dimesh/element/bfloat16.hpp"
@@ -189,6 +192,63 @@ TEST_CASE("figures: what is live, and the most that was") {
   const storage c = storage::acquire(100);
   CHECK(pool::instance().figures().peak == before + 500);
   CHECK(live() == before + 100);
+}
+
+TEST_CASE("threads that make buffers for others find them again: nothing grows") {
+  constexpr std::size_t size = 77777;
+  for (const bool spoilt : {false, true}) {
+    pool::instance().spoil_fresh(spoilt);
+    const index_t before = live();
+    index_t made = 0;
+    for (int round = 0; round < 20; ++round) {
+      storage theirs;
+      std::thread([&theirs] { theirs = storage::acquire(size); }).join();
+      CHECK(live() == before + static_cast<index_t>(size));
+      const storage mine = storage::acquire(size);
+      CHECK(mine.data() != theirs.data());
+      std::thread([gone = std::move(theirs)]() mutable { gone = {}; }).join();
+      CHECK(live() == before + static_cast<index_t>(size));
+      if (round == 1) made = allocations();
+    }
+    for (int round = 0; round < 20; ++round) {
+      storage mine = storage::acquire(size), theirs;
+      std::thread([&] { theirs = storage::acquire(size), mine = {}; }).join();
+      theirs = {};
+      CHECK(live() == before);
+      if (round == 1) made = allocations() - made;
+    }
+    CHECK(made <= 2);
+    made = allocations();
+    for (int round = 0; round < 20; ++round) {
+      const storage mine = storage::acquire(size);
+      std::thread([] { const storage theirs = storage::acquire(size); }).join();
+    }
+    CHECK(allocations() == made);
+  }
+  pool::instance().spoil_fresh(true);
+}
+
+TEST_CASE("threads that take buffers at once get each its own") {
+  const index_t before = live();
+  std::vector<std::thread> all;
+  std::atomic<int> wrong{0};
+  const auto work = [&wrong](int number) {
+    for (int i = 0; i < 2000; ++i) {
+      const storage a = storage::acquire(64), b = storage::acquire(64);
+      const storage shared = a;
+      const dimesh::detail::opened elements;
+      auto* const p = static_cast<volatile int*>(a.data());
+      auto* const q = static_cast<volatile int*>(b.data());
+      *p = number;
+      *q = number;
+      if (*p != number || p == q) ++wrong;
+    }
+  };
+  for (int number = 1; number < 4; ++number) all.emplace_back(work, number);
+  work(0);
+  for (std::thread& t : all) t.join();
+  CHECK(wrong == 0);
+  CHECK(live() == before);
 }
 
 /// A space with little room.
