@@ -5,6 +5,9 @@
 //   dim_runs r;   r.resize(2);   r.extents()[1] = 8;   r.own()[1] = {4, 4};
 #pragma once
 
+#include <memory>
+#include <type_traits>
+
 #include "dimesh/detail/config.hpp"
 #include "dimesh/layout/block.hpp"
 
@@ -13,15 +16,21 @@ namespace dimesh::detail {
 /// Extents and blocks of the dims of a tensor.
 class dim_runs {
   template <int N> struct runs {
-    index_t extent[N]{};
-    block own[N]{};
+    index_t extent[N];
+    block own[N];
   };
 
  public:
   static constexpr int in_place = 6;
   using few_runs = runs<in_place>;
 
-  constexpr dim_runs() = default;
+  // One by one: compilers make of the whole a string instruction, which takes as long as a call.
+  constexpr dim_runs() {
+    if (std::is_constant_evaluated()) std::construct_at(&few_);
+    for (int d = 0; d < in_place; ++d) few_.extent[d] = 0;
+    few_.own[0] = few_.own[1] = few_.own[2] = block{};
+    few_.own[3] = few_.own[4] = few_.own[5] = block{};
+  }
   constexpr dim_runs(const dim_runs& x) : few_(x.few_) {
     if (x.more_ != nullptr) [[unlikely]]
       more_ = new runs<max_dims>(*x.more_);
@@ -35,7 +44,7 @@ class dim_runs {
   constexpr ~dim_runs() { delete more_; }
 
   constexpr void resize(int size) {
-    if (size > in_place && more_ == nullptr) more_ = new runs<max_dims>;
+    if (size > in_place && more_ == nullptr) more_ = new runs<max_dims>{};
   }
   constexpr index_t* extents() { return more_ != nullptr ? more_->extent : few_.extent; }
   constexpr const index_t* extents() const {
@@ -43,6 +52,12 @@ class dim_runs {
   }
   constexpr block* own() { return more_ != nullptr ? more_->own : few_.own; }
   constexpr const block* own() const { return more_ != nullptr ? more_->own : few_.own; }
+  constexpr bool same_extents(const dim_runs& x, int rank) const {
+    const index_t *a = extents(), *b = x.extents();
+    for (int d = 0; d < rank; ++d)
+      if (a[d] != b[d]) return false;
+    return true;
+  }
   /// Are they all in place? As long as they are:
   constexpr bool are_few() const { return more_ == nullptr; }
   constexpr const few_runs& few() const { return few_; }
@@ -59,7 +74,9 @@ class dim_runs {
       *more_ = *x.more_;
     }
   }
-  few_runs few_;
+  union {
+    few_runs few_;
+  };
   runs<max_dims>* more_ = nullptr;
 };
 
