@@ -12,6 +12,7 @@
 #include <mpi-ext.h>
 #endif
 
+#include <atomic>
 #include <cstdlib>
 #include <optional>
 #include <string_view>
@@ -23,7 +24,7 @@
 namespace dimesh::collective {
 
 /// Does MPI say that it reads the memory of devices?
-inline bool mpi_knows_devices() {
+[[gnu::noinline]] inline bool ask_mpi_of_devices() {
 #if defined(KOKKOS_ENABLE_HIP) && defined(MPIX_ROCM_AWARE_SUPPORT)
   return MPIX_Query_rocm_support() == 1;
 #elif defined(MPIX_CUDA_AWARE_SUPPORT)
@@ -39,21 +40,33 @@ inline bool mpi_knows_devices() {
 #endif
 }
 
+inline bool mpi_knows_devices() {
+  static const bool knows = ask_mpi_of_devices();
+  return knows;
+}
+
 /// What a run does whatever MPI says.
 enum class staging : unsigned char { as_mpi_says, always, never };
-[[gnu::noinline]] inline staging staging_said() {
+/// It is asked before each call of MPI, and known from the first time on.
+inline constinit std::atomic<signed char> staging_known{-1};
+[[gnu::noinline]] inline staging find_staging() {
   const char* const said = std::getenv("DIMESH_STAGING");
   const std::string_view what = said != nullptr ? said : "";
-  if (what.empty() || what == "auto") return staging::as_mpi_says;
-  if (what == "always") return staging::always;
-  if (what == "never") return staging::never;
-  (dimesh::detail::words() << "runtime: DIMESH_STAGING is '" << what
-                           << "'; say always, never or auto")
-      .raise();
+  staging found = staging::as_mpi_says;
+  if (what == "always")
+    found = staging::always;
+  else if (what == "never")
+    found = staging::never;
+  else if (!what.empty() && what != "auto")
+    (dimesh::detail::words() << "runtime: DIMESH_STAGING is '" << what
+                             << "'; say always, never or auto")
+        .raise();
+  staging_known.store(static_cast<signed char>(found), std::memory_order_relaxed);
+  return found;
 }
 inline staging staging_wanted() {
-  static const staging wanted = staging_said();
-  return wanted;
+  const signed char known = staging_known.load(std::memory_order_relaxed);
+  return known >= 0 ? static_cast<staging>(known) : find_staging();
 }
 
 /// May host code follow pointers to what this thread works on?
@@ -65,9 +78,7 @@ inline bool is_host_memory() {
 inline bool stages() {
   const staging wanted = staging_wanted();
   if (wanted != staging::as_mpi_says) return wanted == staging::always;
-  if (is_host_memory()) return false;
-  static const bool knows = mpi_knows_devices();
-  return !knows;
+  return !is_host_memory() && !mpi_knows_devices();
 }
 /// Do its sums? A function of ours (by_us) follows pointers on the host. Those that are only begun
 /// (later) Open MPI forms there, too, though it says that it reads devices' memory.

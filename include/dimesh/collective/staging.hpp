@@ -8,11 +8,21 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include "dimesh/collective/requests.hpp"
 #include "dimesh/memory/memory.hpp"
 
 namespace dimesh::collective {
+
+namespace detail {
+/// What lies on the host meanwhile: what is read, and what is written and goes `to` where.
+struct copies_of_call {
+  dimesh::detail::storage near[2];
+  void* to = nullptr;
+  index_t bytes = 0;
+};
+}  // namespace detail
 
 /// What MPI reads and writes in one call. With `later` the call is only begun.
 class staged {
@@ -34,13 +44,11 @@ class staged {
   /// y[0..bytes), or room for it; with `reads_too`, what it holds comes along.
   template <class T> T* writes(T* y, index_t bytes, bool reads_too = false) {
     if (!stages_ || y == nullptr || bytes <= 0) return y;
-    to_ = y;
-    bytes_ = bytes;
-    return static_cast<T*>(near(1, reads_too ? y : nullptr, bytes));
+    return static_cast<T*>(note_target(y, bytes, reads_too));
   }
   /// What was written goes to y: all of it.
   void bring() {
-    if (stages_) bring_part(0, bytes_);
+    if (copies_) bring_part(0, copies_->bytes);
   }
   /// Or runs of so many units, of `unit` bytes each, at these places.
   void bring(const int* count, const int* at, int runs, index_t unit) {
@@ -50,18 +58,26 @@ class staged {
  private:
   staged(requests* later, bool stages) : later_(later), stages_(stages) {}
   void* near(std::size_t which, const void* from, index_t bytes) {
-    near_[which] = dimesh::detail::storage::acquire(
+    if (!copies_) copies_.emplace();
+    dimesh::detail::storage& here = copies_->near[which];
+    here = dimesh::detail::storage::acquire(
         static_cast<std::size_t>(bytes),
         &dimesh::detail::facts_of_memory<dimesh::detail::pinned_space>);
-    if (later_ != nullptr) later_->keep(near_[which]);
-    if (from != nullptr) dimesh::detail::copy_to_host(near_[which].data(), from, bytes);
-    return near_[which].data();
+    if (later_ != nullptr) later_->keep(here);
+    if (from != nullptr) dimesh::detail::copy_to_host(here.data(), from, bytes);
+    return here.data();
+  }
+  void* note_target(void* y, index_t bytes, bool reads_too) {
+    void* const room = near(1, reads_too ? y : nullptr, bytes);
+    copies_->to = y;
+    copies_->bytes = bytes;
+    return room;
   }
   void bring_part(index_t at, index_t bytes) {
-    if (to_ == nullptr || bytes == 0) return;
+    if (!copies_ || copies_->to == nullptr || bytes == 0) return;
     const auto skip = static_cast<std::size_t>(at);
-    std::byte* const to = static_cast<std::byte*>(to_) + skip;
-    const std::byte* const from = static_cast<const std::byte*>(near_[1].data()) + skip;
+    std::byte* const to = static_cast<std::byte*>(copies_->to) + skip;
+    const std::byte* const from = static_cast<const std::byte*>(copies_->near[1].data()) + skip;
     if (later_ != nullptr)
       later_->bring_when_over({to, from, bytes, dimesh::detail::space_now});
     else
@@ -70,9 +86,7 @@ class staged {
 
   requests* later_;
   bool stages_;
-  dimesh::detail::storage near_[2];
-  void* to_ = nullptr;
-  index_t bytes_ = 0;
+  std::optional<detail::copies_of_call> copies_;
 };
 
 /// The end of the last of so many runs, in units.

@@ -207,15 +207,10 @@ class [[nodiscard]] watched {
   /// A collective over a set of axes.
   constexpr watched(event_kind kind, unsigned axes, index_t bytes, index_t ring_bytes,
                     std::uint64_t mesh = 0)
-      : kind_(kind),
-        axes_(axes),
-        mesh_(mesh),
-        first_(bytes),
-        second_(ring_bytes),
-        sink_(std::is_constant_evaluated() ? nullptr : watcher),
+      : sink_(std::is_constant_evaluated() ? nullptr : watcher),
         told_(std::is_constant_evaluated() || !is_communication(kind) ? nullptr : listener()) {
     if (sink_ != nullptr || told_ != nullptr) [[unlikely]]
-      begin();
+      begin(kind, axes, bytes, ring_bytes, mesh);
   }
   /// Arithmetic and bytes through memory.
   constexpr watched(index_t flops, index_t moved) : watched(event_kind::compute, 0, flops, moved) {}
@@ -228,7 +223,10 @@ class [[nodiscard]] watched {
 
  private:
   static wait_listener* listener() { return waits_told_to.load(std::memory_order_acquire); }
-  [[gnu::noinline]] void begin() {
+  [[gnu::noinline]] void begin(event_kind kind, unsigned axes, index_t first, index_t second,
+                               std::uint64_t mesh) {
+    kind_ = kind, axes_ = axes, mesh_ = mesh;
+    first_ = first, second_ = second, begin_ = 0;
     if (told_ != nullptr)
       told_->enter(name_of(kind_), sink_ != nullptr ? sink_->what_ : std::string_view(), first_);
     if (sink_ != nullptr) begin_ = timeline::now();
@@ -246,11 +244,12 @@ class [[nodiscard]] watched {
     e.end = timeline::now();
     sink_->report(e);
   }
+  // Of no event, where nobody wants to know:
   event_kind kind_;
   unsigned axes_;
   std::uint64_t mesh_;
   index_t first_, second_;
-  double begin_ = 0;
+  double begin_;
   event_sink* sink_;
   wait_listener* told_;  // null of what is no communication
 };
