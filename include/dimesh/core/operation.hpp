@@ -85,6 +85,7 @@ struct operation_facts {
   bool own_grid;  // and where its result lives
   bool puts_off = false;  // cotangents that no input waits for: to the second part of a way back
   bool on_host = false;  // no device can run its local call
+  bool follows = false;  // its results follow from operands, types and a grid
 };
 
 /// An operation without its type.
@@ -169,13 +170,18 @@ template <class Op> constexpr int aliased_operand() {
     return -1;
 }
 
+/// Do its results follow from operands, types and a grid alone, in memory of their own?
+template <class Op>
+inline constexpr bool has_plain_result =
+    !has_own_dims<Op> && aliased_operand<Op>() < 0 && !is_host_code<Op>;
+
 /// Depth: on how many tapes, one inside the other, operands are recorded by type. Recorded: which
 /// operands are, as a mask.
 template <class Op, int Depth, unsigned Recorded = ~0u> struct bound final : operation {
   static constexpr bool transposes = detail::has_transpose<Op> && Depth > 0;
   static constexpr operation_facts says{call_name<Op>,    aliased_operand<Op>(), transposes,
                                         has_own_dims<Op>, has_own_grid<Op>,      can_put_off<Op>,
-                                        is_host_code<Op>};
+                                        is_host_code<Op>, has_plain_result<Op>};
   Op op;
 
   constexpr explicit bound(const Op& o) : operation(&says), op(o) {
@@ -214,8 +220,16 @@ template <class Op, int Depth, unsigned Recorded = ~0u> struct bound final : ope
                                               const tensor_facts* const* facts,
                                               const tensor_core** x, int count,
                                               const storage* slots, recorded_sum sum) {
-    tensor_core* const all[] = {&y};
-    run_here(o, results(all, 1), facts, x, count, slots, sum);
+    if constexpr (Depth == 0 && has_plain_result<Op>) {
+      bound it(o);
+      if (facts != nullptr) y.facts = facts[0];
+      if (!std::is_constant_evaluated() && run_once_more(it, y, operands(x, count), slots)) return;
+      tensor_core* const all[] = {&y};
+      run_anew(it, results(all, 1), x, count, false, slots);
+    } else {
+      tensor_core* const all[] = {&y};
+      run_here(o, results(all, 1), facts, x, count, slots, sum);
+    }
   }
 
   void fill([[maybe_unused]] results y, [[maybe_unused]] operands x) const override {

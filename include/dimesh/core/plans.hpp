@@ -13,16 +13,13 @@
 #include <memory>
 #include <vector>
 
-#include "dimesh/core/tensor_core.hpp"
+#include "dimesh/core/known_blocks.hpp"
 #include "dimesh/detail/compiled.hpp"
 
 namespace dimesh::detail {
 
 /// What plans have in common: whoever uses one for longer than a call keeps it.
 struct move_plan : std::enable_shared_from_this<move_plan> {};
-
-/// What a plan depends on besides layouts and extents: parameters of the operation.
-using plan_hints = std::array<index_t, 3>;
 
 /// What tells plans apart. Facts say element size, dims, tables; there is one of them for a type.
 /// The numbers are extents of the first tensor, and what else an operation adds.
@@ -90,7 +87,10 @@ class plan_cache {
   plan_cache() = default;
   plan_cache(const plan_cache&) = delete;
   plan_cache& operator=(const plan_cache&) = delete;
-  ~plan_cache() { latest_plan = nullptr; }
+  ~plan_cache() {
+    latest_plan = nullptr;
+    forget_plans();
+  }
   /// Where the plan for a key stands, or is to stand.
   std::shared_ptr<const move_plan>& at(const plan_key& key);
 
@@ -127,6 +127,7 @@ DIMESH_OUTLINE inline void plan_cache::grow() {
   old.swap(slots_);
   used_ = 0;
   latest_plan = nullptr;
+  forget_plans();
   for (auto& e : old)
     if (e && e->key.grid->alive() && (e->key.far == nullptr || e->key.far->alive())) {
       find(e->key) = std::move(e);
@@ -205,15 +206,27 @@ template <class Plan>
     make_plan<Plan>(plan, x, y, with);
   return static_cast<const Plan&>(*plan);
 }
-/// The plan of a move from x to y, tensors with the same dims on one grid. (The latest one is never
-/// of ragged dims.)
+template <class Plan>
+[[gnu::noinline]] const Plan& looked_up_plan(const tensor_core& x, const tensor_core& y,
+                                             const plan_hints& with) {
+  const kept_plan* const latest = latest_plan;
+  const bool same =
+      latest != nullptr && latest->plan && latest->key.is_of(&kind_of_plan<Plan>, x, y, with);
+  const Plan& plan = same ? static_cast<const Plan&>(*latest->plan) : found_plan<Plan>(x, y, with);
+  if (const known_call& now = known_call::now(); now.has(x, y))
+    now.known->latest = {&kind_of_plan<Plan>, with, now.turned(x, y), &plan};
+  return plan;
+}
+/// The plan of a move from x to y, tensors with the same dims on one grid. Of a call that goes on
+/// as before it is at hand; the latest one is looked at next. (Neither is ever of ragged dims.)
 template <class Plan>
 const Plan& plan_of(const tensor_core& x, const tensor_core& y, const plan_hints& with = {}) {
-  const kept_plan* const latest = latest_plan;
-  if (latest != nullptr && latest->key.is_of(&kind_of_plan<Plan>, x, y, with) && latest->plan)
-      [[likely]]
-    return static_cast<const Plan&>(*latest->plan);
-  return found_plan<Plan>(x, y, with);
+  if (const known_call& now = known_call::now(); now.has(x, y)) {
+    const known_plan& latest = now.known->latest;
+    if (latest.is_of(&kind_of_plan<Plan>, with, now.turned(x, y))) [[likely]]
+      return static_cast<const Plan&>(*latest.plan);
+  }
+  return looked_up_plan<Plan>(x, y, with);
 }
 
 }  // namespace dimesh::detail

@@ -72,14 +72,29 @@ constexpr bool some_captured(operands x) {
     }
   return false;
 }
+/// Once more with operands such as before, into memory that a slot gives (null: the pool). False
+/// where they are others.
+bool run_once_more(const operation& op, tensor_core& y, operands x, const storage* slot);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline bool run_once_more(const operation& op, tensor_core& y, operands x,
+                                         const storage* slot) {
+  known_blocks* const known = recall_result(op, y, x, slot);
+  if (known == nullptr) return false;
+  const in_space here(x[0].facts->space);
+  const going_on as_before(y, x[0], known);
+  tensor_core* const to[] = {&y};
+  op.fill(results(to, 1), x);
+  return true;
+}
+#endif
+
 /// Data among shapes stand for themselves.
 void run_as_shapes(const operation& op, results y, const tensor_core** at, int count, bool placed,
                    const storage* slots);
 
-/// Runs an operation, or enters its cost on shapes. `at` lists the operands. Placed: extents and
-/// blocks of the results are there already. Slots: memory for them, or null.
-DIMESH_OUTLINE constexpr void run_plain(const operation& op, results y, const tensor_core** at,
-                                        int count, bool placed, const storage* slots) {
+/// Runs an operation, or enters its cost on shapes, whatever there was before.
+DIMESH_OUTLINE constexpr void run_anew(const operation& op, results y, const tensor_core** at,
+                                       int count, bool placed, const storage* slots) {
   const operands x(at, count);
   if (some_captured(x)) [[unlikely]]
     return run_as_shapes(op, y, at, count, placed, slots);
@@ -122,6 +137,14 @@ DIMESH_OUTLINE constexpr void run_plain(const operation& op, results y, const te
   }
 }
 
+/// Runs an operation, or enters its cost on shapes. `at` lists the operands. Placed: extents and
+/// blocks of the results are there already. Slots: memory for them, or null.
+DIMESH_OUTLINE constexpr void run_plain(const operation& op, results y, const tensor_core** at,
+                                        int count, bool placed, const storage* slots) {
+  if (!std::is_constant_evaluated() && !placed && y.count() == 1 && y.has(0))
+    if (run_once_more(op, y[0], operands(at, count), slots)) return;
+  run_anew(op, y, at, count, placed, slots);
+}
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void run_as_shapes(const operation& op, results y, const tensor_core** at,
                                          int count, bool placed, const storage* slots) {

@@ -206,19 +206,20 @@ void send_parts(const exchange_plan& p, bool back, const T* sent, T* received,
     collective::all_to_all_v(*p.over, sent, from.runs.data(), received, to.runs.data(), p.most);
 }
 
-/// Moves x to y, or adds to what y holds; with `later` it begins to.
+/// Parts that are equal and lie in rank order go from where they are to where they belong.
+inline void move_dense(const exchange_plan& p, const std::byte* x, std::byte* y, flight* later) {
+  if (later != nullptr) later->axes = p.over->axes();
+  collective::all_to_all_dense(*p.over, p.wire, x, p.dense, y,
+                               later != nullptr ? &later->under_way : nullptr);
+}
 template <bool Add, class T>
-void move_parts(const exchange_plan& p, const T* x, T* y, flight* later = nullptr) {
+[[gnu::noinline]] void move_packed(const exchange_plan& p, const T* x, T* y, flight* later) {
   const exchange_side &from = p.from(Add), &to = p.to(Add);
   const bool waits = later == nullptr || !p.fits();
-  collective::requests* const under = waits ? nullptr : &later->under_way;
   if (!waits && p.over != nullptr) {
-    if (p.dense == 0) later->plan = p.shared_from_this();  // its counts, and its boxes
+    later->plan = p.shared_from_this();  // its counts, and its boxes
     later->axes = p.over->axes();
   }
-  if (p.dense > 0)
-    return collective::all_to_all_dense(*p.over, p.wire, collective::bytes_of(x), p.dense,
-                                        collective::bytes_of(y), under);
   move_kept<Add>(p, x, y);
   if (p.over == nullptr || p.most == 0) return;
   storage out, in;
@@ -233,7 +234,7 @@ void move_parts(const exchange_plan& p, const T* x, T* y, flight* later = nullpt
     in = storage::acquire(static_cast<std::size_t>(to.packed) * sizeof(T));
     received = static_cast<T*>(in.data());
   }
-  send_parts(p, Add, sent, received, under);
+  send_parts(p, Add, sent, received, waits ? nullptr : &later->under_way);
   if (waits) {
     if (to.packed > 0) unpack_side<Add, T>(to, received, y);
     return;
@@ -246,6 +247,14 @@ void move_parts(const exchange_plan& p, const T* x, T* y, flight* later = nullpt
                           static_cast<const T*>(f.in.data()), result.data<T>());
       return true;
     };
+}
+/// Moves x to y, or adds to what y holds; with `later` it begins to.
+template <bool Add, class T>
+void move_parts(const exchange_plan& p, const T* x, T* y, flight* later = nullptr) {
+  if (p.dense > 0)
+    move_dense(p, collective::bytes_of(x), collective::bytes_of(y), later);
+  else
+    move_packed<Add>(p, x, y, later);
 }
 
 }  // namespace dimesh::detail
