@@ -74,18 +74,16 @@ template <class T> struct across_op {
   void fill(results y, operands x) const {
     const auto& p = across_plan::of(x[0], y[0], false);
     const space_facts *const here = x[0].facts->space, *const there = y[0].facts->space;
-    const storage to =
-        here == there ? y[0].memory : storage::acquire(static_cast<std::size_t>(y[0].bytes()));
-    move_across<false, T>(p, x[0].grid->along(across_axes(x[0])), p.had, x[0].data<const T>(),
-                          p.wanted, static_cast<T*>(to.data()));
-    if (here != there) copy_between(y[0].memory.data(), there, to.data(), here, y[0].bytes());
+    if (here == there) return move_across<false, T>(p, x[0].data<const T>(), y[0].data<T>());
+    const storage to = storage::acquire(static_cast<std::size_t>(y[0].bytes()));
+    move_across<false, T>(p, x[0].data<const T>(), static_cast<T*>(to.data()));
+    copy_between(y[0].memory.data(), there, to.data(), here, y[0].bytes());
   }
   /// To memory of another kind it is made at once: what has come is then copied.
   void start(results y, operands x, flight& f) const {
     if (x[0].facts->space != y[0].facts->space) return fill(y, x);
     const auto& p = across_plan::of(x[0], y[0], false);
-    move_across<false, T>(p, x[0].grid->along(across_axes(x[0])), p.had, x[0].data<const T>(),
-                          p.wanted, y[0].data<T>(), &f);
+    move_across<false, T>(p, x[0].data<const T>(), y[0].data<T>(), &f);
   }
   constexpr void cost(tally& t, results y, operands x) const {
     count_across(t, x[0], across_between(x[0], y[0]), false);
@@ -127,8 +125,7 @@ template <class T> struct across_back_op {
       copy_between(from.data(), there, x[0].memory.data(), here, x[0].bytes());
     }
     zero_bytes(y[0].memory.data(), y[0].bytes());
-    move_across<true, T>(p, y[0].grid->along(across_axes(y[0])), p.wanted,
-                         static_cast<const T*>(from.data()), p.had, y[0].data<T>());
+    move_across<true, T>(p, static_cast<const T*>(from.data()), y[0].data<T>());
   }
   constexpr void cost(tally& t, results y, operands x) const {
     t.mesh = y[0].facts->mesh;
@@ -147,16 +144,19 @@ DIMESH_INSTANCE(across_op<double>, 0);
 DIMESH_INSTANCE(across_op<double>, 1);
 
 /// Has this rank the same block on both sides? Then the result may lie in the memory of x.
-bool stays(const tensor_core& x, const far_grid& to, const table& after);
+bool stays(const tensor_core& x, const far_grid& to, const tensor_facts& after);
 #if DIMESH_COMPILED != 1
-DIMESH_OUTLINE inline bool stays(const tensor_core& x, const far_grid& to, const table& after) {
+DIMESH_OUTLINE inline bool stays(const tensor_core& x, const far_grid& to,
+                                 const tensor_facts& after) {
   if (x.is_shape || !x.defined()) return false;
   // What some ranks share and others do not, none could write alike.
   if (x.memory.lent_to_write()) return false;
+  const known_blocks& known = known_blocks::of(&after, x.facts);
+  if (known.is_from(x, &after, to.grid)) return known.stays;
   placement there = placement_of(x);
   there.sizes = to.grid->sizes();
   there.coords = to.grid->coords();  // cuts stay
-  const box a = placement_of(x).own(x.layout()), b = there.own(after);
+  const box a = placement_of(x).own(x.layout()), b = there.own(after.layout);
   bool same = a.size() == b.size();
   for (int d = 0; same && d < a.rank; ++d)
     same = a.begin[d] == b.begin[d] && a.length[d] == b.length[d];
@@ -191,7 +191,7 @@ constexpr auto moved_across(const X& x, const Where& where) {
       return apply_as<S>(op, x);
     } else {
       const bool same = core_of(x).facts->space == spec_facts<S>.space &&
-                        stays(core_of(x), op.to_where, spec_facts<S>.layout);
+                        stays(core_of(x), op.to_where, spec_facts<S>);
       return apply_on_cores(list<S>{}, nullptr, op, same ? &core_of(x).memory : nullptr, x);
     }
   }

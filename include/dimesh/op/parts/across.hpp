@@ -224,13 +224,32 @@ constexpr across across_between(const tensor_core& x, const tensor_core& y) {
                 x.is_shape ? nullptr : ranks_between(*x.grid, *y.grid));
 }
 
+/// Does every rank give every other equally much, from parts that lie in the order of ranks in its
+/// block, to such parts? How much; else 0. Asked where ranks are few: a step for each pair.
+inline index_t dense_parts(const across& two) {
+  if (two.ranks > 64 || two.rank_there != nullptr) return 0;
+  const index_t n = two.had(0).size() / two.ranks;
+  for (index_t s = 0; s < two.ranks; ++s)
+    for (index_t r = 0; r < two.ranks; ++r) {
+      const box from = two.had(s), to = two.wanted(r), part = intersection(from, to);
+      if (part.size() != n || n == 0 || !is_run(from, part) || !is_run(to, part) ||
+          offset_in(from, part) != r * n || offset_in(to, part) != s * n)
+        return 0;
+    }
+  return n;
+}
+
 /// All of that for this rank. Back: parts of the new block go to the old one, to be added.
 struct across_plan : move_plan {
-  bool moves = false;  // on some rank
+  const communicator* over = nullptr;  // on the first grid; null: there is nothing to move
   collective::wire wire;
   index_t most = 0;
+  index_t dense = 0;  // of every part, the own one too, where they are equal and lie in order
   across_side had, wanted;
   box kept;
+  strides had_stride{had.whole}, wanted_stride{wanted.whole};
+  index_t kept_had = 0, kept_wanted = 0;  // where it lies in either block
+  bool kept_is_run = false;
 
   across_plan(const tensor_core& x, const tensor_core& y, const plan_hints& with);
   /// Of x on the first grid and y on the second. Throws where one of them is gone.
@@ -243,13 +262,20 @@ DIMESH_OUTLINE inline across_plan::across_plan(const tensor_core& x, const tenso
   const bool back = with[0] != 0;
   const across two = across_between(x, y);
   const index_t me = x.grid->everyone().rank();
-  moves = !two.is_local();
   wire = {x.facts->kind, x.facts->element};
   most = two.most();
   had.whole = two.had(me);
   wanted.whole = two.wanted(me);
   kept = intersection(had.whole, wanted.whole);
-  if (!moves) return;
+  had_stride = strides(had.whole);
+  wanted_stride = strides(wanted.whole);
+  if (kept.size() > 0) {
+    kept_had = offset_in(had.whole, kept);
+    kept_wanted = offset_in(wanted.whole, kept);
+    kept_is_run = is_run(had.whole, kept) && is_run(wanted.whole, kept);
+  }
+  if (two.is_local()) return;
+  over = &x.grid->along(talking(across::all(x.layout()), x.sizes()));
   two.each_sent(me, [this](index_t r, const box& b) { had.add(r, b); });
   two.each_received(me, [this](index_t r, const box& b) { wanted.add(r, b); });
   had.lay_out(two.ranks, !back);
@@ -257,6 +283,7 @@ DIMESH_OUTLINE inline across_plan::across_plan(const tensor_core& x, const tenso
   if (!fits()) return;
   had.count(wire.units());
   wanted.count(wire.units());
+  if (!back) dense = dense_parts(two);
 }
 DIMESH_OUTLINE inline const across_plan& across_plan::of(const tensor_core& x, const tensor_core& y,
                                                          bool back) {
