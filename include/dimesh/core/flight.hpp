@@ -252,34 +252,4 @@ class flight_owner {
   flight* flight_ = nullptr;
 };
 
-/// Makes the result y of a move of x and keeps what MPI will read.
-void prepare_flight(flight& f, tensor_core& y, const tensor_core& x, bool recorded);
-#if DIMESH_COMPILED != 1
-DIMESH_OUTLINE inline void prepare_flight(flight& f, tensor_core& y, const tensor_core& x,
-                                          bool recorded) {
-  const tensor_core* const at[] = {&x};
-  const operands in(at, 1);
-  match_operands(*f.mover, in);
-  place(*f.mover, y, in);
-  give_memory(*f.mover, y, in, nullptr, nullptr);
-  f.x = x;
-  if (!recorded) f.x.record = nullptr;
-  f.exceptions = std::uncaught_exceptions();
-}
-#endif
-/// Waits for the move and does what is left: y is its result, recorded where the operand is.
-void land_flight(flight& f, tensor_core& y);
-#if DIMESH_COMPILED != 1
-DIMESH_OUTLINE inline void land_flight(flight& f, tensor_core& y) {
-  if (f.x.record == nullptr && watcher == nullptr) [[likely]]
-    return f.finish(y);
-  const landing it(f);
-  const storage slot = y.memory;
-  operand in[] = {{&f.x, f.x.record}};
-  tensor_core* const all[] = {&y};
-  const in_part here(watcher, event_part::finish);
-  evaluate(it, results(all, 1), in, 1, true, &slot);
-}
-#endif
-
 }  // namespace dimesh::detail

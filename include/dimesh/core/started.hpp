@@ -11,7 +11,7 @@
 // in any. A handle that is dropped waits for MPI.
 #pragma once
 
-#include "dimesh/core/flight.hpp"
+#include "dimesh/core/flight_ends.hpp"
 #include "dimesh/core/tracked.hpp"
 #include "dimesh/shaped.hpp"
 
@@ -67,28 +67,8 @@ template <class X> class [[nodiscard("a move that is started is to be awaited")]
     if constexpr (depth > 1) it.sum = &detail::sum_recorded<value_type, depth - 1>;
     auto& y = detail::core_of(y_);
     if (known != nullptr) y.facts = known;
-    detail::prepare_flight(*flight_, y, x, depth > 0);
     flight_->kind = detail::kind_of_move<Op>();
-    detail::tensor_core* const to[] = {&y};
-    const detail::tensor_core* const from[] = {&x};
-    try {
-      const running here(detail::watcher, it.facts->name);
-      const in_part part(detail::watcher, event_part::start);
-      if (x.away != 0 && detail::is_away(detail::results(to, 1), detail::operands(from, 1))) {
-        detail::leave_to_others(y, x);
-      } else {
-#ifdef DIMESH_CHECKED
-        const detail::checked_run checked(it, detail::operands(from, 1));
-        detail::check_before(it, detail::results(to, 1), detail::operands(from, 1));
-#endif
-        const detail::in_space there(x.facts->space);
-        detail::start_here(op, it, detail::results(to, 1), detail::operands(from, 1), *flight_);
-      }
-    } catch (...) {
-      flight_->result = y.memory;  // some of it may be on its way
-      throw;
-    }
-    flight_->begun();
+    detail::begin_flight(*flight_, y, x, depth > 0, &detail::start_move<Op, depth>);
     holds_ = true;
   }
   constexpr started(started&& o) noexcept
