@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A plugin for g++ that compiles many files after one start: what they all include is read, and instantiated as
-// far as it will be, once; then, at `#include "fork_here.hpp"`, each line of standard input names a file for
-// what the compiler says next, and a child of the process compiles the rest with it. Standard output has the
-// child's status in a line. The child ends at `#pragma dimesh done`, which has what is pending
-// instantiated: all that g++ does after that, for each function of every header, says nothing of a mistake.
-// See ../fork_server.py.
+// A plugin for g++ that compiles many files after one start: what they all include is read, and
+// instantiated as far as it will be, once; then, at `#include "fork_here.hpp"`, each line of
+// standard input names a file for what the compiler says next, and a child of the process
+// compiles the rest with it. Standard output has the child's status in a line. The child ends at
+// `#pragma dimesh done`, which has what is pending instantiated: all that g++ does after that,
+// for each function of every header, says nothing of a mistake. See ../fork_server.py.
 #include <gcc-plugin.h>
 // (after it)
 #include <c-family/c-pragma.h>
