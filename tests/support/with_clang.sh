@@ -3,7 +3,6 @@
 # A CXX_COMPILER_LAUNCHER: compiles with clang what the command after it would with g++.
 #
 #   with_clang.sh CLANG --precompile COMMAND...    the source's headers, into a precompiled header
-#   with_clang.sh CLANG --code=PRECOMPILED COMMAND...    the code of that, which sources after it are without
 #   with_clang.sh CLANG PRECOMPILED COMMAND...     a source that has those before it, not optimised as they are not
 #   with_clang.sh CLANG --nothing COMMAND...       a source that has all it needs
 set -euo pipefail
@@ -21,22 +20,7 @@ done
 # stable_sort.)
 options+=(-Wno-pass-failed -Wno-unused-result -Wno-deprecated-declarations)
 case $precompiled in
-  --precompile) exec "$clang" -x c++-header -fpch-instantiate-templates -fpch-codegen "${options[@]}" ;;
-  --code=*)
-    kept=(-Wno-unused-command-line-argument -ffunction-sections -fdata-sections)
-    last=
-    for option in "${options[@]}"; do  # but -c SOURCE, and where its dependencies would be written down
-      case $last$option in
-        -MD | -M[TF]* | -c*) ;;
-        *) kept+=("$option") ;;
-      esac
-      [[ $option == -M[TF] || $option == -c ]] && last=$option || last=
-    done
-    precompiled=${precompiled#--code=}
-    ln -sf "$precompiled" "${precompiled%.o}.pch"  # by the name clang knows what it is
-    kept+=(-c "${precompiled%.o}.pch")
-    exec "$clang" "${kept[@]}"
-    ;;
+  --precompile) exec "$clang" -x c++-header -fpch-instantiate-templates "${options[@]}" ;;
   --nothing) exec "$clang" "${options[@]}" ;;
   *) exec "$clang" -include-pch "$precompiled" "${options[@]}" -O0 ;;
 esac
