@@ -22,8 +22,8 @@ template <class T> struct affine_total {
 };
 /// Floating-point numbers, and complex ones of them.
 template <class T> concept Scalable = std::floating_point<T> || is_complex<T>;
-/// Of them the slope is slope * 2^(unit * scale), scale a real number: a long product may leave what
-/// T can hold before it meets its carry, or a zero.
+/// Of them the slope is slope * 2^(unit * scale), scale a real number: a long product may leave
+/// what T can hold before it meets its carry, or a zero.
 template <Scalable T> struct affine_total<T> {
   T slope, value, scale;
 };
