@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
 // labels: device
-// checks: 7213 30416 79678
+// checks: 8873 35254 87452
 // relayout between two meshes of the same ranks, from every layout of one to every layout of the
 // other: the values, and that every rank is sent what it lacks and nothing else; of addends, places
 // and blocks of any lengths the way back, too, and that both cost what is foreseen.
@@ -105,6 +105,20 @@ TEST_CASE("from addends and places to places: the way back, and what both cost")
     for_each_grid<other>([&](const grid<other>& g) {
       for_each_goal<some_placed, decltype(x)>(g, a.size, [&](auto t) {
         using L = typename decltype(t)::type;
+        const auto f = [&](const auto& z) { return dimesh::relayout<L>(z, g); };
+        check_operation(f, {}, {a}, x);
+        CHECK(costs_as_foreseen(f, x));
+      });
+    });
+  });
+}
+
+TEST_CASE("from a mesh of one axis: values, the way back, and what both cost") {
+  for_all_cases<line, anything, p, q>({{4, 6}, {5, 3}}, [](auto x, const array& a) {
+    for_each_grid<other>([&](const grid<other>& g) {
+      for_each_goal<placed, decltype(x)>(g, a.size, [&](auto t) {
+        using L = typename decltype(t)::type;
+        check_values<L>(x, g, a);
         const auto f = [&](const auto& z) { return dimesh::relayout<L>(z, g); };
         check_operation(f, {}, {a}, x);
         CHECK(costs_as_foreseen(f, x));
