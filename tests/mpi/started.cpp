@@ -476,7 +476,29 @@ TEST_CASE("join_chunks: of nothing") {
   using piece = dm::tensor<double, dm::layout<pod, dm::split<token, rows>>, token, expert, part>;
   CHECK_THROWS_WITH((void)(dm::join_chunks<part, feature>(std::vector<piece>{})),
                     "join_chunks: 0 chunks of together 0 elements make no dim 'feature'; there are "
-                    "1 to 16 of them, and they have its extent");
+                    "1 to 16 of them, as an operation has no more operands (join some first, to a "
+                    "dim of their own), and they have its extent");
+}
+
+struct some_parts : dm::dim<> {};
+TEST_CASE("join_chunks: more than an operation has operands, in two rounds, and the gradient") {
+  using lone = dm::tensor<double, dm::layout<pod, dm::split<token, rows>>, token, part>;
+  const dm::grid<pod> g;
+  const auto joined = [](const auto& x) {
+    std::vector<std::remove_cvref_t<decltype(x)>> few;
+    for (int k = 0; k < 12; ++k) few.push_back(x * double(k));
+    const auto once = dm::join_chunks<part, some_parts>(few);
+    return dm::join_chunks<some_parts, feature>(std::vector{once, once * 2.0});
+  };
+  const auto x = dm::constant<lone>(g, 1.0, token{g.ranks()}, part{2});
+  const auto y = joined(x);
+  CHECK(y.extent<feature>() == 48);
+  for (index_t i = 0; i < y.local_size(); ++i)
+    CHECK(test_support::on_host(y)[i] == double(i / 2 % 12 * (i / 24 + 1)));
+  const auto sum = [&joined](const auto& v) { return dm::complete(dm::sum(joined(v))); };
+  const auto step = dm::value_and_grad(sum, x)();
+  CHECK(test_support::on_host(step.gradient)[0] == 66 * 3);
+  CHECK_THROWS((void)(dm::join_chunks<part, feature>(std::vector<lone>(17, x))));
 }
 
 TEST_CASE("all_to_all in chunks: a function of each, joined, and its gradient") {

@@ -132,9 +132,9 @@ template <class Y> constexpr auto settled_chunk(Y&& y) {
 }  // namespace detail
 
 /// f of each chunk of all_to_all<From, To, A>(x): D, which is neither of these nor split, is cut
-/// into equal `chunks`, in which dim Part stands for it. All are started before f is called for the
-/// first; what f returns, tensors or moves started by it, comes back in order, awaited. Throws
-/// dimesh::error if D cannot be cut so.
+/// into 1 to 16 equal `chunks`, in which dim Part stands for it. All are started before f is called
+/// for the first; what f returns, tensors or moves started by it, comes back in order, awaited.
+/// Throws dimesh::error if D cannot be cut so.
 template <Dim From, class To, Axis A, Dim D, Dim Part, Operand X, class F>
 constexpr auto all_to_all_in_chunks(const X& x, index_t chunks, const F& f) {
   using rule = detail::chunk_rule<D, Part>;
@@ -180,7 +180,9 @@ constexpr auto all_to_all_in_chunks(const X& x, index_t chunks, const F& f) {
 }
 
 /// The chunks, all of one type, one after another: dim D, as long as they are together, in the
-/// place of Part. Throws dimesh::error where there is none, or more than 16.
+/// place of Part. Throws dimesh::error where there is none, or more than 16: they are operands of
+/// one operation, which has no more. Of more, join some at a time to a dim of their own, and then
+/// what comes of that.
 template <Dim Part, Dim D, Operand X> constexpr auto join_chunks(const std::vector<X>& chunks) {
   using rule = detail::chunk_rule<Part, D>;
   using fault = detail::fault_of<rule, X>;
@@ -207,7 +209,8 @@ template <Dim Part, Dim D, Operand X> constexpr auto join_chunks(const std::vect
         (static_extent<D> != dynamic && static_extent<D> != extent))
       (detail::words() << "join_chunks: " << count << " chunks of together " << extent
                        << " elements make no dim '" << detail::name_of<D>()
-                       << "'; there are 1 to 16 of them, and they have its extent")
+                       << "'; there are 1 to 16 of them, as an operation has no more operands "
+                          "(join some first, to a dim of their own), and they have its extent")
           .raise();
     detail::bound<detail::join_chunks_op<T>, depth> it({d, &detail::facts_of_dim<D>, extent});
     if constexpr (depth > 1) it.sum = &detail::sum_recorded<T, depth - 1>;
