@@ -126,10 +126,12 @@ template <class Route, int I, class X> constexpr auto stepped_by(const X& x) {
   else
     return apply_or_share<S>(exchange_op<T>{}, x, silent);
 }
-/// Walks the route from step I on.
+/// Walks the route from step I on. What the last step makes is not copied.
 template <class Route, int I, class X> constexpr auto walk(const X& x) {
   if constexpr (I == Route::result.size)
     return x;
+  else if constexpr (I + 1 == Route::result.size)
+    return stepped_by<Route, I>(x);
   else
     return walk<Route, I + 1>(stepped_by<Route, I>(x));
 }
