@@ -73,9 +73,10 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
     return *this;
   }
 
-  /// Uninitialised elements on a grid; extents that the type leaves open come from `extents`
-  /// (dims with a value, shapes), in any order. Throws dimesh::error if blocks do not come out
-  /// even.
+  /// Uninitialised elements on a grid; extents that the type leaves open, of the whole and equal on
+  /// all ranks, come from `extents` (dims with a value, shapes), in any order. Local: ranks compare
+  /// them by extents_all_reduce(x), in checked builds wherever they meet. Throws dimesh::error if
+  /// blocks do not come out even.
   template <Extents... From> explicit basic_tensor(const grid_type& g, const From&... extents) {
     (detail::take_cuts(detail::core_of(*this), extents), ...);
     remake(g, make_shape(extents...), detail::storage{});

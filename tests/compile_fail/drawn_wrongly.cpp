@@ -44,6 +44,7 @@ void f(waves& z, vector& x, vector& y) {
 #endif
 
 // mistake: element_is_complex__made_of_drawn
+// lines: 11
 // expect: fill: the elements are complex, and the numbers drawn real; draw both parts, and join them: as_complex(x, y)
 // expect: element_is_complex<std::complex<float>
 // also: NORMAL
