@@ -14,6 +14,7 @@ using vector = dm::tensor<float, whole, batch>;
 constexpr dm::random_key key{1};
 
 // mistake: element_is_complex__drawn
+// lines: 12
 // expect: fill: the elements are complex, and the numbers drawn real; draw both parts, and join them: as_complex(x, y)
 // expect: element_is_complex<std::complex<float>
 // also: NORMAL
@@ -44,16 +45,13 @@ void f(waves& z, vector& x, vector& y) {
 #endif
 
 // mistake: element_is_complex__made_of_drawn
-// lines: 11
+// lines: 12
 // expect: fill: the elements are complex, and the numbers drawn real; draw both parts, and join them: as_complex(x, y)
 // expect: element_is_complex<std::complex<float>
 // also: NORMAL
-// also: GAMMA
 #ifdef COMPILE_FAIL
-#if defined NORMAL
+#ifdef NORMAL
 auto f(const dm::grid<pod>& g) { return dm::normal<waves>(g, key, 0, 1); }
-#elif defined GAMMA
-auto f(const dm::grid<pod>& g) { return dm::gamma<waves>(g, key, 2, 1); }
 #else
 auto f(const dm::grid<pod>& g) { return dm::uniform<waves>(g, key, 0, 1); }
 #endif
@@ -65,6 +63,7 @@ auto f(const dm::grid<pod>& g) {
 #endif
 
 // mistake: elements_differ__drawn
+// lines: 12
 // expect: fill: the elements are no real numbers, which are what is drawn; draw a tensor of float or double, and map it
 // expect: elements_differ<double, color>
 // also: NORMAL
@@ -87,6 +86,7 @@ colors f(const dm::grid<pod>& g) {
 #endif
 
 // mistake: fraction_cut__normal
+// lines: 12
 // expect: fill: the elements are whole numbers, and the numbers drawn have fractions; draw a tensor of float or double
 // expect: fraction_cut<double, int>
 #ifdef COMPILE_FAIL

@@ -34,12 +34,6 @@ template <class T, drawn Kind>
 using drawn_fault = typename decltype(find_drawn_fault<T, Kind>())::type;
 
 template <class Fault> constexpr void assert_drawn() {
-  static_assert(ok<only<Fault, dim_has_halo>>,
-                "fill: blocks of this dim carry a halo; draw a tensor without it, then "
-                "halo_exchange");
-  static_assert(ok<only<Fault, partial_operand>>,
-                "fill: the layout is that of a maximum yet to be found; draw a tensor of another "
-                "layout");
   static_assert(ok<only<Fault, fraction_cut>>,
                 "fill: the elements are whole numbers, and the numbers drawn have fractions; draw "
                 "a tensor of float or double");

@@ -110,12 +110,29 @@ template <class V, class X, class Draw> void fill_drawn(X& x, const Draw& draw) 
 template <class X, drawn Kind>
 using random_fault =
     typename first_of<typename fill_fault<X>::type, drawn_fault<value_of<X>, Kind>>::type;
+template <class Fault> constexpr void assert_random() {  // all here, for short messages
+  static_assert(ok<only<Fault, dim_has_halo>>,
+                "fill: blocks of this dim carry a halo; draw a tensor without it, then "
+                "halo_exchange");
+  static_assert(ok<only<Fault, partial_operand>>,
+                "fill: the layout is that of a maximum yet to be found; draw a tensor of another "
+                "layout");
+  static_assert(ok<only<Fault, fraction_cut>>,
+                "fill: the elements are whole numbers, and the numbers drawn have fractions; draw "
+                "a tensor of float or double");
+  static_assert(ok<only<Fault, element_is_complex>>,
+                "fill: the elements are complex, and the numbers drawn real; draw both parts, and "
+                "join them: as_complex(x, y)");
+  static_assert(ok<only<Fault, elements_differ>>,
+                "fill: the elements are no real numbers, which are what is drawn; draw a tensor of "
+                "float or double, and map it");
+}
 }  // namespace detail
 
 /// Sets each element to 1 with probability p, else to 0. Throws dimesh::error unless 0 <= p <= 1.
 template <detail::Fillable X> void fill_bernoulli(X& x, random_key key, double p) {
   using fault = detail::random_fault<X, detail::drawn::truths>;
-  detail::assert_drawn<fault>();
+  detail::assert_random<fault>();
   if (!(p >= 0 && p <= 1))
     (detail::words() << "fill_bernoulli: the probability is " << std::to_string(p)
                      << "; choose one between 0 and 1")
@@ -127,7 +144,7 @@ template <detail::Fillable X> void fill_bernoulli(X& x, random_key key, double p
 /// negative or not a number.
 template <detail::Fillable X> void fill_exponential(X& x, random_key key, double mean) {
   using fault = detail::random_fault<X, detail::drawn::reals>;
-  detail::assert_drawn<fault>();
+  detail::assert_random<fault>();
   detail::require_not_negative("fill_exponential", "mean", mean);
   if constexpr (ok<fault>)
     detail::fill_drawn<double>(x, detail::draw_each<detail::one_exponential>{{key}, mean});
@@ -139,7 +156,7 @@ template <detail::Fillable X> void fill_exponential(X& x, random_key key, double
 template <detail::Fillable X>
 void fill_truncated_normal(X& x, random_key key, double mean, double stddev, double bound = 2) {
   using fault = detail::random_fault<X, detail::drawn::reals>;
-  detail::assert_drawn<fault>();
+  detail::assert_random<fault>();
   detail::require_finite("fill_truncated_normal", "mean", mean);
   detail::require_not_negative("fill_truncated_normal", "standard deviation", stddev);
   detail::require_positive("fill_truncated_normal", "bound", bound);
@@ -155,7 +172,7 @@ void fill_truncated_normal(X& x, random_key key, double mean, double stddev, dou
 /// Throws dimesh::error if the shape is not above 0, or the scale negative.
 template <detail::Fillable X> void fill_gamma(X& x, random_key key, double shape, double scale) {
   using fault = detail::random_fault<X, detail::drawn::reals>;
-  detail::assert_drawn<fault>();
+  detail::assert_random<fault>();
   detail::require_positive("fill_gamma", "shape", shape);
   detail::require_not_negative("fill_gamma", "scale", scale);
   if constexpr (ok<fault>)
@@ -165,7 +182,7 @@ template <detail::Fillable X> void fill_gamma(X& x, random_key key, double shape
 /// permutation.hpp. Throws dimesh::error where an element cannot hold n-1.
 template <detail::Fillable X> void fill_permutation(X& x, random_key key) {
   using fault = detail::random_fault<X, detail::drawn::places>;
-  detail::assert_drawn<fault>();
+  detail::assert_random<fault>();
   if constexpr (ok<fault>) {
     index_t n = 1;
     for (const index_t e : x.shape().extents()) n *= e;
