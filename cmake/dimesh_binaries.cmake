@@ -48,13 +48,15 @@ endif()
 # notes each address that a loader is to mend in some bits where gold takes 24 bytes. The loader must know
 # that, and glibc says so by its version.
 include(CheckCXXSourceCompiles)
-set(CMAKE_REQUIRED_LINK_OPTIONS -Wl,-z,pack-relative-relocs)
+include(CMakePushCheckState)
+cmake_push_check_state()
+list(APPEND CMAKE_REQUIRED_LINK_OPTIONS -Wl,-z,pack-relative-relocs)
 check_cxx_source_compiles("#include <cstddef>
 #if !defined(__GLIBC__) || !__GLIBC_PREREQ(2, 36)
 #error \"unknown to the loader\"
 #endif
 int main() {}" DIMESH_PACKS_RELOCATIONS FAIL_REGEX "pack-relative-relocs")
-unset(CMAKE_REQUIRED_LINK_OPTIONS)
+cmake_pop_check_state()
 if(DIMESH_PACKS_RELOCATIONS)
   target_link_options(dimesh_own INTERFACE
     $<$<BOOL:$<TARGET_PROPERTY:DIMESH_SMALL>>:LINKER:-z,pack-relative-relocs>)

@@ -11,7 +11,7 @@ with --alone all. A copy refuses and says what a g++ of its own would, because
 - where the process that reads the headers says anything, it vouches for nothing.
 
 plugin/fork_server.cpp does it, compiled here. Where its headers are not installed (Debian:
-gcc-12-plugin-dev), nothing is vouched for.
+gcc-12-plugin-dev), or it does not compile with them, nothing is vouched for.
 
   fork_server.py --compiler CXX --flags FILE --precompiled DIR [--half] FILE...
 """
@@ -30,14 +30,14 @@ OWN_HEADERS = re.compile(r'^#include [<"]dimesh/.*$', re.M)
 
 
 def plugin_of(compiler: str, folder: pathlib.Path) -> pathlib.Path | None:
-    """The compiled plugin, if that can be compiled."""
+    """The compiled plugin; none where its headers are not there, or are another version's."""
     where = subprocess.run([compiler, "-print-file-name=plugin"], capture_output=True, text=True).stdout.strip()
     plugin, headers = folder / "fork_server.so", pathlib.Path(where) / "include"
     if not (headers / "gcc-plugin.h").is_file():
         return None
-    subprocess.run([compiler, "-std=c++17", "-shared", "-fPIC", "-fno-rtti", "-w", f"-I{headers}",
-                    "-o", str(plugin), str(PLUGIN)], check=True)
-    return plugin
+    done = subprocess.run([compiler, "-std=c++17", "-shared", "-fPIC", "-fno-rtti", "-w", f"-I{headers}",
+                           "-o", str(plugin), str(PLUGIN)])
+    return plugin if done.returncode == 0 else None
 
 
 class Server:
@@ -101,7 +101,7 @@ def main() -> int:
                     elif mistake and not compiled and not cases.judge(case, compiler, lines, False):
                         passed.mistake(case, compiler, lines)
     passed.write(compiler, precompiled)
-    print(f"{compiler}: {passed}" if plugin else f"{compiler} has no headers for plugins")
+    print(f"{compiler}: {passed}" if plugin else f"{compiler} has no headers for this plugin")
     return 0
 
 

@@ -21,13 +21,15 @@ REASONS = {
     "several_wrong": "several_wrong none: the mistake compiles",
     "too_long": "more than 2",
     "too_wide": "columns, more than 40",
+    "unclosed": "the correct twin does not compile",
 }
-# What passes together; with clang all but the mistake of `shared`, which another file has, too.
+# What passes together; with clang all but the mistake of `shared`, which another file has, too, and
+# `unclosed`, with which nothing passes there.
 TWINS = {"compiles", "good", "shared", "shared_hides", "several by_name", "several by_name TWICE",
          "several const_too", "several_wrong by_name", "several_wrong none", "too_long", "too_wide",
          "two_errors", "wrong_text"}
 MISTAKES = {"broken_twin", "collides", "good", "several by_name", "several by_name TWICE",
-            "several const_too", "several_wrong by_name", "shared"}
+            "several const_too", "several_wrong by_name", "shared", "unclosed"}
 
 
 def passed_together(compiler: str, folder: pathlib.Path, options: list[str]) -> set[str]:
@@ -40,7 +42,8 @@ def passed_together(compiler: str, folder: pathlib.Path, options: list[str]) -> 
         (folder / name / "dimesh").mkdir(parents=True)
         subprocess.run([compiler, "-std=c++20", "-x", "c++-header", "-o", str(folder / name / header),
                         str(folder / "empty.hpp")], check=True)
-    done = subprocess.run([sys.executable, str(HERE / script), "--compiler", compiler, *options, *FILES],
+    done = subprocess.run([sys.executable, str(HERE / script), "--compiler", compiler, *options,
+                           *(file for file in FILES if file.stem != "unclosed" or "clang" not in compiler)],
                           capture_output=True, text=True)
     print(done.stdout + done.stderr, end="")
     return {name for file in (folder / "passed").glob("*.json")
@@ -55,7 +58,7 @@ def main() -> int:
             options = ["--flags", str(folder / "flags.txt"), "--precompiled", name]
             found = passed_together(compiler, folder, options)
             wanted = {f"twin {n}" for n in TWINS}
-            wanted |= {f"mistake {n}" for n in MISTAKES if n != "shared" or "clang" not in compiler}
+            wanted |= {f"mistake {n}" for n in MISTAKES if n not in ("shared", "unclosed") or "clang" not in compiler}
             for case in sorted(found ^ wanted):
                 print(f"WRONG: one {'vouches' if case in found else 'does not vouch'} for {case} [{compiler}]")
             failed += len(found ^ wanted)

@@ -125,4 +125,19 @@ TEST_CASE("two grids of another mesh in turn: each result lives where it was sen
     }
 }
 
+TEST_CASE("to places of another mesh in turn: the others hold nothing, whatever they held") {
+  using there = dm::layout<other, dm::placed<other_x, 0>>;
+  const dm::grid<line> g;
+  const dm::grid<other> h;
+  for (int turn = 0; turn < 3; ++turn) {
+    const array a = numbers({"p", "q"}, {8, 12}, turn);
+    auto v = scattered<dm::tensor<double, dm::layout<line>, p, q>>(g, a);
+    const auto y = dm::relayout<there>(v, h);
+    const bool is_there = h.coord<other_x>() == 0;
+    CHECK(bool(dm::detail::core_of(y).memory) == is_there);
+    if (!is_there) CHECK(dm::detail::core_of(v).memory.alone());
+    CHECK(agrees(dm::relayout<dm::layout<line>>(y, g), a));
+  }
+}
+
 }  // namespace

@@ -84,12 +84,16 @@ struct known_call {
 };
 class [[nodiscard]] going_on {
  public:
-  going_on(const tensor_core& y, const tensor_core& x, known_blocks* k) {
+  going_on(const tensor_core& y, const tensor_core& x, known_blocks* k)
+      : before_(known_call::now()) {
     known_call::now() = {&y, &x, k};
   }
   going_on(const going_on&) = delete;
   going_on& operator=(const going_on&) = delete;
-  ~going_on() { known_call::now() = {}; }
+  ~going_on() { known_call::now() = before_; }
+
+ private:
+  known_call before_;
 };
 
 /// May they be kept? Not where cuts or more dims than most have say more.
@@ -120,7 +124,7 @@ DIMESH_OUTLINE inline void note_blocks(const tensor_core& y, const tensor_core& 
   known.away = y.away;
   // Addends of what was none are no value that counts once.
   known.is_plain = (x.away & y.away) == 0 && (y.facts->partial == 0 || x.facts->partial == 0);
-  known.stays = x.rank() == y.rank();
+  known.stays = x.away == 0 && y.away == 0 && x.rank() == y.rank();
   for (int d = 0; d < y.rank() && known.stays; ++d) known.stays = x.own(d) == y.own(d);
   known.latest = {};
   known.result = y.runs.few();

@@ -213,7 +213,8 @@ template <class Plan>
   const bool same =
       latest != nullptr && latest->plan && latest->key.is_of(&kind_of_plan<Plan>, x, y, with);
   const Plan& plan = same ? static_cast<const Plan&>(*latest->plan) : found_plan<Plan>(x, y, with);
-  if (const known_call& now = known_call::now(); now.has(x, y))
+  // (A call within that one may have taken its place in the table.)
+  if (const known_call& now = known_call::now(); now.has(x, y) && now.known->are_of(*now.y, *now.x))
     now.known->latest = {&kind_of_plan<Plan>, with, now.turned(x, y), &plan};
   return plan;
 }

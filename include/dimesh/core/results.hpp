@@ -193,9 +193,11 @@ inline known_blocks* recall_result(const operation& op, tensor_core& y, operands
   if (!known.is_plain || !known.are_of(y, first)) return nullptr;
   y.runs.become(known.result);
   y.away = known.away;
-  if (slot != nullptr && *slot) {
+  if (y.away != 0) {
+    y.memory = storage{};
+  } else if (slot != nullptr && *slot) {
     if (slot != &y.memory) y.memory = *slot;
-  } else if (y.away == 0) {
+  } else {
     y.memory = storage::acquire(static_cast<std::size_t>(known.bytes), y.facts->space);
   }
   return &known;

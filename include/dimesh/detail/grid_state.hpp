@@ -15,6 +15,7 @@
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/name.hpp"
 #include "dimesh/detail/names.hpp"
+#include "dimesh/detail/this_thread.hpp"
 #include "dimesh/detail/waiting.hpp"
 #if DIMESH_COMPILED != 1
 #include "dimesh/detail/watchdog.hpp"
@@ -139,6 +140,7 @@ class grid_state {
 DIMESH_OUTLINE inline grid_state& grid_state::make(MPI_Comm comm, std::string mesh,
                                                    std::uint64_t number,
                                                    std::vector<std::string> names, index_t* sizes) {
+  this_thread_computes();
   static std::mutex lock;
   static std::vector<std::unique_ptr<grid_state>> all;
   auto made = std::make_unique<grid_state>(comm, std::move(mesh), number, std::move(names), sizes);

@@ -5,7 +5,6 @@
 //   buffer* b = ...;  b->owners   -> handles;   b->home->release(b) by the last of them
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <memory>
@@ -35,30 +34,6 @@ struct buffer {
   std::shared_ptr<const void> keeps;  // of lent memory: what keeps it there
 };
 
-/// Buffers that nobody has, by slot.
-class free_buffers {
- public:
-  buffer* take(int slot) {
-    buffer*& head = first_[static_cast<std::size_t>(slot)];
-    buffer* const b = head;
-    if (b != nullptr) head = b->next;
-    return b;
-  }
-  void put(buffer* b) {
-    buffer*& head = first_[static_cast<std::size_t>(b->slot)];
-    b->next = head;
-    head = b;
-  }
-  buffer** begin() { return first_.data(); }
-  buffer** end() { return first_.data() + first_.size(); }
-
- private:
-  std::array<buffer*, 256> first_{};
-};
-
-/// Its address tells threads apart that live at the same time.
-inline constinit thread_local char thread_mark = 0;
-
 /// A number that one thread at a time changes, and any may read.
 class one_writers_number {
  public:
@@ -73,6 +48,19 @@ class one_writers_number {
 struct pool_figures {
   index_t live = 0, peak = 0;
   index_t allocations = 0;  ///< how often the pool had to make a buffer
+};
+
+/// The pools whose owner is this thread, which gives them up when it ends.
+struct owned_pools {
+  pool* first = nullptr;
+  owned_pools() = default;
+  owned_pools(const owned_pools&) = delete;
+  owned_pools& operator=(const owned_pools&) = delete;
+  ~owned_pools();
+  static owned_pools& here() {
+    static thread_local owned_pools it;
+    return it;
+  }
 };
 
 /// Held for a few instructions, by hardly anybody: a mutex would be half of what a result costs.

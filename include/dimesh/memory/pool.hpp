@@ -7,17 +7,17 @@
 //
 // A device's kernels run one after the other: scratch memory may go back while they wait to.
 //
-// The thread that asks a pool first, mostly the one that computes, has free lists of its own: what
-// it takes and gives back costs no lock. All others share theirs. What another thread has taken
-// goes back to these, by whichever thread: one that makes batches finds their buffers again.
+// Of the threads that compute, the first has free lists of its own: what it takes and gives back
+// costs no lock. All others share theirs. What another thread has taken goes back to these, by
+// whichever thread: one that makes batches finds their buffers again. So do all when it ends.
 //
 // Where it spoils them, buffers are given out full of 0xff, which is NaN, or -1: an element that no
 // kernel wrote is then seen. It does so with DIMESH_CHECKED, and where tests tell it to.
 #pragma once
 
 #include <Kokkos_Core.hpp>
+#include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cstddef>
 #include <exception>
 #include <memory>
@@ -27,10 +27,12 @@
 
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/config.hpp"
+#include "dimesh/detail/this_thread.hpp"
 #include "dimesh/error.hpp"
 #include "dimesh/ledger/event.hpp"
 #include "dimesh/memory/buffer.hpp"
 #include "dimesh/memory/closed.hpp"
+#include "dimesh/memory/free_buffers.hpp"
 #include "dimesh/memory/slab.hpp"
 #include "dimesh/memory/space.hpp"
 
@@ -49,8 +51,8 @@ class pool {
 
   // Where a free buffer is there and nobody listens, nothing else is called.
   buffer* acquire(std::size_t bytes) {
-    if (!spoils_ && watcher == nullptr && is_owner()) [[likely]] {
-      buffer* const b = own_.take(slot_of(bytes));
+    if (!is(spoils_) && watcher == nullptr && is_owner()) [[likely]] {
+      buffer* const b = own_.take(slot_of_size(bytes));
       if (b != nullptr) [[likely]] {
         b->of_owner = true;
         hand_out(b, bytes, own_live_);
@@ -66,7 +68,7 @@ class pool {
   buffer* borrow(void* data, lent how, std::shared_ptr<const void> keeps);
 
   void release(buffer* b) {
-    if (!b->of_owner || watcher != nullptr || !is_owner() || drained_) [[unlikely]]
+    if (!b->of_owner || watcher != nullptr || !is_owner() || is(drained_)) [[unlikely]]
       return release_slowly(b);
     own_live_.set(own_live_.get() - static_cast<index_t>(b->asked));
     own_.put(b);
@@ -75,7 +77,7 @@ class pool {
   /// (Threads that make batches take buffers, too: while they do so, the peak is about right.)
   pool_figures figures() {
     const std::lock_guard lock(lock_);
-    return {live(), peak_.get(), allocations_};
+    return {live(), std::max(peak_.get(), live()), allocations_};
   }
   void restart_peak() {
     const std::lock_guard lock(lock_);
@@ -92,7 +94,8 @@ class pool {
   buffer* acquire_slowly(std::size_t bytes);
   void release_slowly(buffer* b);
   void take_back(buffer* b);
-  bool is_owner() const { return owner_.load(std::memory_order_relaxed) == &thread_mark; }
+  static bool is(const std::atomic<bool>& flag) { return flag.load(std::memory_order_relaxed); }
+  bool is_owner() const { return owner_.load(std::memory_order_relaxed) == &this_thread; }
   index_t live() const { return own_live_.get() + shared_live_.get(); }
   /// Whose live bytes these are: the owner's, or those of all others, who hold the lock.
   void hand_out(buffer* b, std::size_t bytes, one_writers_number& live_there) {
@@ -106,28 +109,25 @@ class pool {
   /// Its memory is as its last owner left it.
   buffer* take(std::size_t bytes);
 
-  // Sizes are 4, 5, 6, 7 times a power of two: at most a quarter is wasted.
-  static int slot_of(std::size_t bytes) {
-    if (bytes <= 64) return 0;
-    const auto width = static_cast<int>(std::bit_width(bytes - 1));
-    const auto quarter = ((bytes - 1) >> (width - 3)) & 3;
-    return (width - 7) * 4 + static_cast<int>(quarter) + 1;
-  }
-  static std::size_t size_of(int slot);
   /// Memory of the space; where it has none left, once more without the free buffers.
   void* take_anew(std::size_t bytes);
   /// Gives free buffers back to the space. Returns their bytes.
   std::size_t free_all(bool those_of_slabs);
-  std::size_t free_those(free_buffers& lists, bool those_of_slabs);
   void drain();
+  friend struct owned_pools;
+  /// Its lists are this thread's, until that ends. The lock is held.
+  void become_own();
+  void become_everybodys();
 
   const space_facts* space_;  // null: the default one
-  std::atomic<const char*> owner_{nullptr};  // its thread's mark
-  bool hooked_ = false, drained_ = false;
+  std::atomic<const thread_work*> owner_{nullptr};  // its thread's mark
+  pool* next_owned_ = nullptr;  // by the same thread
+  bool hooked_ = false;
+  std::atomic<bool> drained_{false};
 #ifdef DIMESH_CHECKED
-  bool spoils_ = true;
+  std::atomic<bool> spoils_{true};
 #else
-  bool spoils_ = false;
+  std::atomic<bool> spoils_{false};
 #endif
   one_writers_number own_live_, peak_;
   free_buffers own_;  // of the owner
@@ -204,9 +204,10 @@ DIMESH_OUTLINE inline buffer* pool::record() {
   return b;
 }
 inline buffer* pool::take(std::size_t bytes) {
-  const int slot = slot_of(bytes);
+  const int slot = slot_of_size(bytes);
   const std::lock_guard lock(lock_);
-  if (owner_.load(std::memory_order_relaxed) == nullptr) owner_ = &thread_mark;
+  if (this_thread == thread_work::computes && owner_.load(std::memory_order_relaxed) == nullptr)
+    become_own();
   const bool owns = is_owner();
   buffer* b = owns ? own_.take(slot) : nullptr;
   if (b == nullptr) b = shared_.take(slot);
@@ -221,7 +222,7 @@ inline buffer* pool::take(std::size_t bytes) {
     b = made.get();
     b->home = this;
     b->slot = slot;
-    b->capacity = size_of(slot);
+    b->capacity = size_of_slot(slot);
 #ifdef DIMESH_CLOSED
     if (!facts_of_space(space_).is_near) b->data = closed_pages::all().take(b->capacity);
 #else
@@ -235,11 +236,6 @@ inline buffer* pool::take(std::size_t bytes) {
   b->of_owner = owns;
   hand_out(b, bytes, owns ? own_live_ : shared_live_);
   return b;
-}
-DIMESH_OUTLINE inline std::size_t pool::size_of(int slot) {
-  if (slot == 0) return 64;
-  const int width = (slot - 1) / 4 + 7;
-  return (std::size_t{4} + static_cast<std::size_t>((slot - 1) % 4) + 1) << (width - 3);
 }
 inline void* pool::take_anew(std::size_t bytes) {
   const space_facts& space = facts_of_space(space_);
@@ -259,34 +255,36 @@ inline void* pool::take_anew(std::size_t bytes) {
   }
 }
 DIMESH_OUTLINE inline std::size_t pool::free_all(bool those_of_slabs) {
-  const std::size_t shared = free_those(shared_, those_of_slabs);
-  // Those of the owner are for the owner to free, until all is over.
-  return is_owner() || those_of_slabs ? shared + free_those(own_, those_of_slabs) : shared;
-}
-inline std::size_t pool::free_those(free_buffers& lists, bool those_of_slabs) {
-  std::size_t bytes = 0;
-  for (buffer*& head : lists)
-    for (buffer** at = &head; *at != nullptr;) {
-      buffer* const b = *at;
-      if (b->in_slab && !those_of_slabs && !slabs::has_own(b->capacity)) {
-        at = &b->next;
-        continue;
-      }
-      *at = b->next;
-      bytes += b->capacity;
-      if (!b->in_slab)
-        facts_of_space(space_).give_back(b->data);
-      else if (slabs::has_own(b->capacity))
-        slabs_.give_back(b->data);
-      delete b;
-    }
-  return bytes;
+  const space_facts& space = facts_of_space(space_);
+  const std::size_t shared = free_memory(shared_, space, slabs_, those_of_slabs);
+  if (!is_owner() && !those_of_slabs) return shared;  // the owner's are for the owner to free
+  return shared + free_memory(own_, space, slabs_, those_of_slabs);
 }
 DIMESH_OUTLINE inline void pool::drain() {
   const std::lock_guard lock(lock_);
   (void)free_all(true);
   if (live() == 0) slabs_.give_back();  // else a handle that outlives Kokkos may need one
   drained_ = true;
+}
+inline void pool::become_own() {
+  owned_pools& all = owned_pools::here();
+  next_owned_ = all.first;
+  all.first = this;
+  owner_ = &this_thread;
+}
+inline void pool::become_everybodys() {
+  const std::lock_guard lock(lock_);
+  shared_.put_all(own_);
+  shared_live_.set(live());
+  own_live_.set(0);
+  owner_ = nullptr;
+}
+DIMESH_OUTLINE inline owned_pools::~owned_pools() {
+  this_thread = thread_work::ends;  // what is freed after this asks the lists of all
+  while (pool* const it = first) {
+    first = it->next_owned_;
+    it->become_everybodys();
+  }
 }
 #endif
 

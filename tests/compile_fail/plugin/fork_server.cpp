@@ -64,7 +64,17 @@ void included(void* name, void* served) {
   }
 }
 
+/// Is nothing open that a file must close before its end?
+bool at_end_of_declarations() {
+  return current_namespace == global_namespace && current_function_decl == NULL_TREE &&
+         current_class_type == NULL_TREE && vec_safe_length(current_lang_base) == 0 &&
+         processing_template_decl == 0;
+}
+
 void done(cpp_reader*) {
+  if (!at_end_of_declarations()) {
+    _exit(2);
+  }
   instantiate_pending_templates(0);
   const bool failed = seen_error() || werrorcount > 0;
   diagnostic_finish(global_dc);

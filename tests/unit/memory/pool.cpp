@@ -228,6 +228,33 @@ TEST_CASE("threads that make buffers for others find them again: nothing grows")
   pool::instance().spoil_fresh(true);
 }
 
+TEST_CASE(
+    "the lists of a thread that ends are everybody's, and only one that computes has its own") {
+  using dimesh::detail::buffer;
+  constexpr std::size_t size = 77777;
+  pool& fresh = *new pool(nullptr);  // Kokkos' end asks for it
+  fresh.spoil_fresh(false);
+  const auto turn = [&fresh](bool computes) {
+    if (computes) dimesh::detail::this_thread_computes();
+    buffer* const a = fresh.acquire(size);
+    buffer* const b = fresh.acquire(size);
+    CHECK(a != b);
+    CHECK(a->of_owner == computes);
+    fresh.release(a);
+    fresh.release(b);
+  };
+  buffer* left = nullptr;
+  std::thread(turn, false).join();
+  std::thread(turn, true).join();
+  std::thread([&] { turn(true), left = fresh.acquire(size); }).join();
+  CHECK(fresh.figures().live == size);
+  std::thread([&] { turn(true), fresh.release(left); }).join();
+  std::thread(turn, false).join();
+  CHECK(fresh.figures().live == 0);
+  CHECK(fresh.figures().peak == 3 * size);
+  CHECK(fresh.figures().allocations == 3);
+}
+
 TEST_CASE("threads that take buffers at once get each its own") {
   const index_t before = live();
   std::vector<std::thread> all;
