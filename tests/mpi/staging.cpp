@@ -30,7 +30,7 @@ struct p : dm::dim<> {
 
 TEST_CASE("reductions by functions of our own go by way of the host, others do not") {
   const dm::grid<far> g;
-  const auto goes_by_host = [&g](const auto& f) {
+  const auto goes_by_host = [](const auto& f) {
     auto& buffers = dm::detail::pool::of(&dm::detail::facts_of_memory<dm::detail::pinned_space>);
     buffers.restart_peak();
     const auto before = buffers.figures().peak;
