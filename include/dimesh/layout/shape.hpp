@@ -53,11 +53,13 @@ template <Dim... D> struct shape : detail::extent_of<D>... {
 
   constexpr shape() = default;
 
-  /// From given dims and other shapes, in any order; what does not concern it is ignored. Throws
-  /// dimesh::error where they give a dim two extents, or one that its type has not.
+  /// From given dims and other shapes, in any order; what does not concern it is ignored, and what
+  /// comes after a shape stands for what that says. Throws dimesh::error where a dim itself is given
+  /// twice, with two extents, or with one that its type has not.
   template <Extents First, Extents... From>
     requires(!std::same_as<First, shape> || sizeof...(From) > 0)
   constexpr explicit shape(const First& first, const From&... from) {
+    if constexpr (sizeof...(From) > 0) (refuse_two<D>(first, from...), ...);
     take(first);
     (take(from), ...);
   }
@@ -100,10 +102,21 @@ template <Dim... D> struct shape : detail::extent_of<D>... {
     if constexpr (!is_static_dim<E>) static_cast<detail::extent_of<E>&>(*this).n = length;
   }
   template <class E> constexpr void set(index_t length) {
-    index_t& n = static_cast<detail::extent_of<E>&>(*this).n;
-    if (length == dynamic) return;  // nothing is said
-    if (n != dynamic && n != length) detail::refuse_second_extent(detail::name_of<E>(), n, length);
-    n = length;
+    if (length != dynamic) static_cast<detail::extent_of<E>&>(*this).n = length;
+  }
+  template <class E, class... Given> static constexpr void refuse_two(const Given&... given) {
+    if constexpr (!is_static_dim<E> && (std::same_as<E, Given> + ...) > 1) {
+      index_t n = dynamic;
+      (refuse_other<E>(n, given), ...);
+    }
+  }
+  template <class E, class G> static constexpr void refuse_other(index_t& n, const G& given) {
+    if constexpr (std::same_as<E, G>) {
+      const index_t length = detail::number_in(given);
+      if (n != dynamic && length != dynamic && n != length)
+        detail::refuse_second_extent(detail::name_of<E>(), n, length);
+      if (length != dynamic) n = length;
+    }
   }
 };
 
