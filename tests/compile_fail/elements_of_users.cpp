@@ -18,12 +18,11 @@ struct force {
   friend constexpr force operator/(force a, force b) { return {a.x / b.x, a.y / b.y}; }
   friend constexpr force operator-(force a) { return {-a.x, -a.y}; }
   friend constexpr bool operator<(force a, force b) { return a.x < b.x; }
-  constexpr force& operator+=(force b) { return *this = *this + b; }
 };
 template <class T> using vector_of = dm::tensor<T, by_batch, batch>;
 
 // mistake: elements_of_users__sum
-// expect: sum: elements of this type have no +, +=, or are not made of 0; map them to numbers, or give the type these operators
+// expect: sum: elements of this type have no +, or are not made of 0; map them to numbers, or give the type these operators
 // expect: element_not_summable<color>
 // levels: 1
 // also: MEAN

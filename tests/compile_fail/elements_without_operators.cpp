@@ -22,14 +22,13 @@ struct force {
   friend constexpr force operator*(force a, force b) { return {a.x * b.x, a.y * b.y}; }
   friend constexpr bool operator==(force a, force b) { return a.x == b.x; }
   friend constexpr bool operator>(force a, force b) { return a.x > b.x; }
-  constexpr force& operator+=(force b) { return *this = *this + b; }
 };
 template <class T> using matrix_of = dm::tensor<T, whole, batch, hidden>;
 template <class T> using weights_of = dm::tensor<T, whole, hidden, label>;
 struct best : dm::dim<2> {};
 
 // mistake: element_not_summable__product
-// expect: einsum: elements of this type have no *, + or +=, or are not made of 0; map them to numbers, or give the type these operators
+// expect: einsum: elements of this type have no * or +, or are not made of 0; map them to numbers, or give the type these operators
 // expect: element_not_summable<color>
 #ifdef COMPILE_FAIL
 auto f(const matrix_of<color>& x, const weights_of<color>& w) {
@@ -70,7 +69,7 @@ auto f(const matrix_of<color>& x) {
 #endif
 
 // mistake: element_not_summable__scan
-// expect: cumsum, cumprod, cummax, cummin: elements of this type have no + and +=, no *, or no order that is known; map them to numbers, or scan<dim>(f, first, x)
+// expect: cumsum, cumprod, cummax, cummin: elements of this type have no +, no *, or no order that is known; map them to numbers, or scan<dim>(f, first, x)
 // expect: element_not_summable<
 // levels: 1
 // also: PRODUCTS

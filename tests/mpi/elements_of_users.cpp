@@ -21,7 +21,7 @@ struct line : dm::mesh<ranks> {};
 using by_row = dm::layout<line, dm::split<row, ranks>>;
 using whole = dm::layout<line>;
 
-/// a + b sqrt(2): what a ring of numbers has, and no more.
+/// a + b sqrt(2): what a ring of numbers has, and no more: no +=.
 struct surd {
   int a = 0, b = 0;
   surd() = default;
@@ -35,7 +35,6 @@ struct surd {
   friend constexpr bool operator>(surd x, surd y) {
     return x.a + 1.4142135623730951 * x.b > y.a + 1.4142135623730951 * y.b;
   }
-  constexpr surd& operator+=(surd y) { return *this = *this + y; }
 };
 
 constexpr surd left(dm::index_t i, dm::index_t j) {
@@ -54,22 +53,24 @@ TEST_CASE("of which products, sums and products so far, and one in their order a
   const auto y = dm::einsum<row, column>(x, w);
   const auto p = dm::prod<inner>(x);
   const auto sums = dm::cumsum<inner>(x), products = dm::cumprod<inner>(x);
+  const auto totals = dm::sum<inner>(x);
   const auto greatest = dm::nth_largest<inner>(x, 0);
   for (dm::index_t i = 0; i < 6; ++i) {
     if (!p.holds(row{i})) continue;
     for (dm::index_t k = 0; k < 4; ++k) {
       surd want = 0;
-      for (dm::index_t j = 0; j < 3; ++j) want += left(i, j) * right(j, k);
+      for (dm::index_t j = 0; j < 3; ++j) want = want + left(i, j) * right(j, k);
       CHECK(y.at(row{i}, column{k}) == want);
     }
     surd sum = 0, product = 1, most = left(i, 0);
     for (dm::index_t j = 0; j < 3; ++j) {
-      sum += left(i, j);
+      sum = sum + left(i, j);
       product = product * left(i, j);
       if (left(i, j) > most) most = left(i, j);
       CHECK(sums.at(row{i}, inner{j}) == sum);
       CHECK(products.at(row{i}, inner{j}) == product);
     }
+    CHECK(totals.at(row{i}) == sum);
     CHECK(p.at(row{i}) == product);
     CHECK(greatest.at(row{i}) == most);
   }

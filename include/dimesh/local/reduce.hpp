@@ -67,8 +67,8 @@ KOKKOS_FORCEINLINE_FUNCTION T joined(plus, index_t n, F f, In... in) {
   if constexpr (std::is_arithmetic_v<T>) {
 #pragma omp simd simdlen(whole_lanes<T>) reduction(+ : sum)
     for (index_t i = 0; i < n; ++i) sum += static_cast<T>(f(in[i]...));
-  } else {
-    for (index_t i = 0; i < n; ++i) sum += static_cast<T>(f(in[i]...));
+  } else {  // users' types may have no +=
+    for (index_t i = 0; i < n; ++i) sum = plus::join(sum, static_cast<T>(f(in[i]...)));
   }
   return sum;
 }
@@ -199,7 +199,7 @@ template <class Op, keep Keep, class F> struct reduce_row {
     T sum{};
     index_t i = 0;
     for (; n - i >= piece; i += piece)
-      sum += joined_streams<T>(piece / 4, f, lane_of(in.from(i))...);
+      sum = Op::join(sum, joined_streams<T>(piece / 4, f, lane_of(in.from(i))...));
     return i < n ? sum + joined<T>(Op{}, n - i, f, lane_of(in.from(i))...) : sum;
   }
 

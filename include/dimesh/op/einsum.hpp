@@ -193,8 +193,8 @@ constexpr auto einsum(const X&... x) {
   using lacking = typename detail::product_lack<ok<fault>, X...>::type;
   static_assert(
       ok<lacking>,
-      "einsum: elements of this type have no *, + or +=, or are not made of 0; map them to "
-      "numbers, or give the type these operators");
+      "einsum: elements of this type have no * or +, or are not made of 0; map them to numbers, "
+      "or give the type these operators");
   if constexpr (!few || !ok<fault> || !ok<lacking> || (is_poison<X> || ...))
     return poison{};
   else if constexpr (detail::is_one_product<typename detail::stated<Out...>::type, X...>)

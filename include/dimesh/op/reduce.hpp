@@ -39,7 +39,7 @@ template <class R, class T>
 inline constexpr bool adds_up<R, T> = requires(R sum, T x) {
   R(0);
   R{};
-  sum += static_cast<R>(x);
+  static_cast<R>(x);
   R(sum + sum);
 };
 
@@ -113,9 +113,10 @@ template <class As = void, class X, class... D> constexpr auto sum_list(const X&
   } else {
     using R = sum_value<As, value_of<X>>;
     constexpr bool adds = adds_up<R, value_of<X>>;
-    static_assert(ok<std::conditional_t<adds, no_fault, element_not_summable<value_of<X>>>>,
-                  "sum: elements of this type have no +, +=, or are not made of 0; map them to "
-                  "numbers, or give the type these operators");
+    static_assert(
+        ok<std::conditional_t<adds, no_fault, element_not_summable<value_of<X>>>>,
+        "sum: elements of this type have no +, or are not made of 0; map them to numbers, or "
+        "give the type these operators");
     if constexpr (adds)
       return apply_rule<rule, R>(sum_op<R, value_of<X>>{}, x);
     else

@@ -89,8 +89,8 @@ constexpr auto folded(std::string_view call, const Join& by, const X& x, const s
   using lacking = std::conditional_t<ok<found>, typename join_lack<Join, X>::type, no_fault>;
   static_assert(
       ok<lacking>,
-      "cumsum, cumprod, cummax, cummin: elements of this type have no + and +=, no *, or no "
-      "order that is known; map them to numbers, or scan<dim>(f, first, x)");
+      "cumsum, cumprod, cummax, cummin: elements of this type have no +, no *, or no order "
+      "that is known; map them to numbers, or scan<dim>(f, first, x)");
   if constexpr (!ok<found> || !ok<lacking> || is_poison<X>)
     return poison{};
   else

@@ -14,9 +14,8 @@ namespace dimesh::detail {
 enum class element_use { sums, products, sums_of_products, known_order, order, numbers };
 
 template <class T>
-inline constexpr bool has_plus = requires(T a, const T b) {
+inline constexpr bool has_plus = requires(const T b) {
   T(0);
-  a += b;
   T(b + b);
 };
 template <class T>
