@@ -23,6 +23,7 @@ namespace nn = dimesh::nn;
 
 struct pixel : dm::dim<50> {};
 struct hidden : dm::dim<200> {};
+struct absent : dm::dim<> {};
 struct lone : dm::axis<1> {};
 struct single : dm::mesh<lone> {};
 using L1 = dm::layout<single>;
@@ -116,6 +117,17 @@ TEST_CASE("streams of random numbers: by the names of parts, with dropout or wit
   // Routes that are drawn need streams of their own, too (nn/experts.hpp).
   CHECK_FALSE(quiet.part("attention").run.key == quiet.part("feed_forward").run.key);
   CHECK(quiet.part("attention").run.key == m.part("attention").run.key);
+}
+
+TEST_CASE("weights without elements are filled with nothing") {
+  const dm::grid<single> g(MPI_COMM_SELF);
+  dm::tensor<float, L1, absent, hidden> x(g, absent{0});
+  const dm::random_key key{1};
+  nn::normal_by_fan_in<absent>{}(x, key);
+  nn::he_normal<absent>{}(x, key);
+  dm::tensor<float, L1, absent> none(g, absent{0});
+  nn::glorot_uniform<dm::shape<absent>, dm::shape<absent>>{}(none, key);
+  CHECK(x.local_size() + none.local_size() == 0);
 }
 
 // ---- a Transformer's parameters -----------------------------------------------------------------

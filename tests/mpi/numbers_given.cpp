@@ -115,6 +115,7 @@ TEST_CASE("optimizers") {
   check_says(adafactor({.epsilon2 = nan}), "adafactor: the epsilon2 is nan");
   for (dm::index_t i = 0; i < p.local_size(); ++i) CHECK(p.data()[i] == 1);  // nothing was done
   adam({.epsilon = 0})();
+  adafactor({.clip = inf})();  // never
   momentum({.rate = 0, .decay = 1})();
 }
 
@@ -141,6 +142,7 @@ TEST_CASE("operations") {
              "clamp: the bounds are 1 and 0; the first must be a number that is not greater");
   check_says([&] { (void)dm::clamp(x, nan, 1.0); }, "clamp: the bounds are nan and 1");
   (void)dm::clamp(x, -inf, inf);
+  (void)dm::clamp(x, 0.1f, 0.1);  // one element
   check_says([&] { (void)dm::layer_norm<column>(-1e-5, x); },
              "layer_norm: the epsilon is -1e-05; it must be at least 0");
   check_says([&] { (void)dm::rms_norm<column>(nan, x); }, "rms_norm: the epsilon is nan");

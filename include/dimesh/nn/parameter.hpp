@@ -11,6 +11,7 @@
 //   linear<stating<L>>::weight is an he_normal<pixel>
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <ratio>
 
@@ -52,8 +53,9 @@ namespace detail {
 template <class Ratio>
 inline constexpr double number = static_cast<double>(Ratio::num) / static_cast<double>(Ratio::den);
 
+/// At least 1: tensors without elements get a finite deviation too.
 template <class X, class... D> double extents_of(const X& x, shape<D...>) {
-  return (1.0 * ... * static_cast<double>(x.template extent<D>()));
+  return std::max(1.0, (1.0 * ... * static_cast<double>(x.template extent<D>())));
 }
 /// It reads no layout of the tensors that it fills.
 template <class How> inline constexpr bool states_dims_alone = false;

@@ -98,7 +98,7 @@ template <Operand X> constexpr auto logical_not(const X& x) {
 
 /// x, but low where it is less and high where it is more; NaN stays. The derivative is 1 from low
 /// to high, both included, and 0 outside. Throws dimesh::error for a bound that would be an element
-/// and that whole elements do not hold, and unless low <= high.
+/// and that whole elements do not hold, and unless low <= high, as elements.
 template <Operand X, detail::Number N, detail::Number M>
 constexpr auto clamp(const X& x, N low, M high) {
   static_assert(
@@ -107,7 +107,9 @@ constexpr auto clamp(const X& x, N low, M high) {
   using T = detail::element_as<X, std::common_type_t<N, M>>;
   const detail::clamp_function<T> f{detail::as_least<T>("clamp", low),
                                     detail::as_most<T>("clamp", high)};
-  detail::require_ordered("clamp", "bounds", static_cast<double>(low), static_cast<double>(high));
+  if constexpr (std::is_constructible_v<double, T>)  // as elements: 0.1f and 0.1 may be one
+    detail::require_ordered("clamp", "bounds", static_cast<double>(f.low),
+                            static_cast<double>(f.high));
   return detail::map_as<detail::join_kind::real>(f, x);
 }
 

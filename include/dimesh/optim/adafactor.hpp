@@ -56,11 +56,12 @@ template <class P> struct [[nodiscard]] adafactor_state {
 
 /// Adafactor (Shazeer and Stern 2018, arXiv:1804.04235, algorithms 4 and 5; with beta1, section 6).
 /// Which dims are factored: factored_dims. In place; three passes over the gradients. Communicates
-/// as the head of this file says. A step throws dimesh::error where a number is negative or NaN.
+/// as the head of this file says. A step throws dimesh::error where a number is negative or not
+/// finite (clip may be infinite), or beta1 not below 1.
 struct adafactor {
   double rate = 0;  ///< 0: relative, min(1e-2, 1/sqrt(t))
   double decay_power = 0.8;  ///< averages keep 1 - t^-decay_power
-  double clip = 1;  ///< of the root mean square of an update (d); 0: none
+  double clip = 1;  ///< of the root mean square of an update (d); 0 or infinite: none
   double beta1 = 0;  ///< momentum, a tensor for each parameter; 0: none
   double epsilon1 = 1e-30;  ///< added to squared gradients
   double epsilon2 = 1e-3;  ///< least scale of a parameter

@@ -113,11 +113,12 @@ struct complex_parameter_fault<list<P, Rest...>> {
 template <class P> using factored_state = typename detail::factored_form<P>::type;
 
 namespace detail {
-/// Throws dimesh::error where a number of an adafactor is negative or not finite, or beta1 is 1.
+/// Throws dimesh::error where a number of an adafactor is negative or not finite (what clips may be
+/// infinite), or beta1 not below 1.
 template <class Optimizer> void require_numbers(const Optimizer& o) {
   require_not_negative("adafactor", "rate", o.rate);
   require_not_negative("adafactor", "power of decay", o.decay_power);
-  require_not_negative("adafactor", "clip", o.clip);
+  require_limit("adafactor", "clip", o.clip);
   require_kept_part("adafactor", "beta1", o.beta1);
   require_not_negative("adafactor", "epsilon1", o.epsilon1);
   require_not_negative("adafactor", "epsilon2", o.epsilon2);
