@@ -86,10 +86,7 @@ template <class T> struct draw_uniform {
   number_range<T> range;
   KOKKOS_INLINE_FUNCTION T operator()(index_t n) const {
     const T v = lo + width * uniform_at<T>(key, n);
-    if constexpr (!std::is_floating_point_v<T>)
-      return v;  // refused above
-    else
-      return v < range.least ? range.least : v > range.most ? range.most : v;
+    return v < range.least ? range.least : v > range.most ? range.most : v;
   }
 };
 template <class T> struct draw_normal {

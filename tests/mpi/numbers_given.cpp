@@ -68,6 +68,7 @@ TEST_CASE("random numbers") {
   check_says([&] { dm::fill_exponential(x, key, inf); }, "fill_exponential: the mean is inf");
   check_says([&] { dm::fill_truncated_normal(x, key, nan, 1); },
              "fill_truncated_normal: the mean is nan");
+  check_says([&] { dm::fill_gamma(x, key, inf, 1); }, "fill_gamma: the shape is inf; it must be");
   dm::fill_uniform(x, key, 1, 1);  // one number
   dm::fill_normal(x, key, 0, 0);
   dm::fill_truncated_normal(x, key, 0, 1, inf);

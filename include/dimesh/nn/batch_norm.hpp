@@ -168,7 +168,7 @@ poison batch_norm_by(const model<C, M>&, const P&, const R&, const X&) {
 /// that of the population which the batch is a sample of, n / (n - 1) of what was seen (Ioffe and
 /// Szegedy 2015, algorithm 2). Relayouts what was seen to the layout of what is kept. Once for each
 /// batch: not where a recomputed block or a plan runs a layer again, and not where a step is only
-/// forecast; nor where nothing of a batch counts.
+/// forecast; nor where nothing of a batch counts. Throws dimesh::error unless 0 <= part <= 1.
 template <class R, class Y, class Moments>
 constexpr void keep_moments(R& running, const batch_normed<Y, Moments>& seen, double part) {
   if constexpr (!is_poison<Y>) {
@@ -215,7 +215,8 @@ constexpr void keep_moments(deferred_moments<R>& mini, const batch_normed<Y, Mom
   }
 }
 /// After a mini-batch: what is kept meets the moments of all its micro-batches, which begin anew.
-/// Ranks that have seen none, those of other stages of a pipeline, do nothing.
+/// Ranks that have seen none, those of other stages of a pipeline, do nothing. Throws dimesh::error
+/// unless 0 <= part <= 1.
 template <class R> constexpr void keep_moments(R& running, deferred_moments<R>& mini, double part) {
   dimesh::detail::require_part("nn::keep_moments", "part", part);
   if (mini.count > 0) detail::keep_these(running, mini.so_far, mini.count, part);

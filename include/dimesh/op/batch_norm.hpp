@@ -141,7 +141,8 @@ constexpr auto moment_normed(std::string_view call, double epsilon, const X& x, 
 
 /// (x - mean) / sqrt(variance + epsilon) * gain + bias, mean and variance over all dims but
 /// Channel... (Ioffe and Szegedy 2015, algorithm 1). Shapes: gain and bias, if given, any dims of
-/// x; the result is as x. Integers give double. Local: what is joined is whole.
+/// x; the result is as x. Integers give double. Local: what is joined is whole. Throws
+/// dimesh::error unless epsilon is at least 0, and finite.
 template <Dim... Channel, Operand X, Operand... G>
   requires(sizeof...(Channel) > 0 && sizeof...(G) <= 2)
 constexpr auto batch_norm(double epsilon, const X& x, const G&... gain_and_bias) {

@@ -130,8 +130,9 @@ DIMESH_INSTANCE(cross_entropy_op<double, int>, 1);
 /// -log softmax(logits)[target] over D, for every row. Shapes: [.., D, ..] and whole numbers [..]
 /// -> [..]; rows whose target is no place of D count 0. Communicates where D is split: completes a
 /// maximum and a sum for every row; the result is partial along these axes. Of logits in bfloat16
-/// the loss is float, of integers double. In checked builds targets other than -1 that are no place
-/// of D throw dimesh::error, which names the row.
+/// the loss is float, of integers double. Throws dimesh::error unless the label smoothing is from 0
+/// to 1, and the weight of z_loss at least 0 and finite; in checked builds also for targets that
+/// are no place of D and not -1: it names the row.
 template <Dim D, Operand X, Operand I>
 constexpr auto softmax_cross_entropy(const X& logits, const I& target,
                                      const cross_entropy_options& options = {}) {

@@ -203,7 +203,8 @@ DIMESH_INSTANCE(norm_op<false, double>, 1);
 
 /// (x - mean) / sqrt(variance + epsilon) * gain + bias, mean and variance over D (Ba, Kiros and
 /// Hinton 2016, section 3). Shapes: gain and bias, if given, any dims of x. Communicates where D is
-/// split: completes a mean and a variance; the mean is taken off as it is rounded there.
+/// split: completes a mean and a variance; the mean is taken off as it is rounded there. Throws
+/// dimesh::error unless epsilon is at least 0, and finite.
 template <Dim D, Operand X, Operand... G>
   requires(sizeof...(G) <= 2)
 constexpr auto layer_norm(double epsilon, const X& x, const G&... gain_and_bias) {
@@ -235,7 +236,7 @@ constexpr auto layer_norm(const X& x, const G&... gain_and_bias) {
 }
 
 /// x / sqrt(mean of squares + epsilon) * gain, the mean over D (Zhang and Sennrich 2019, section
-/// 4). Shapes and communication as layer_norm.
+/// 4). Shapes, communication and errors as layer_norm.
 template <Dim D, Operand X, Operand... G>
   requires(sizeof...(G) <= 1)
 constexpr auto rms_norm(double epsilon, const X& x, const G&... gain) {

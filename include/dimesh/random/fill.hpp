@@ -141,7 +141,7 @@ template <detail::Fillable X> void fill_bernoulli(X& x, random_key key, double p
     detail::fill_drawn<double>(x, detail::draw_each<detail::one_bernoulli>{{key, p}});
 }
 /// Sets the elements to random numbers: exponential with this mean. Throws dimesh::error if it is
-/// negative or not a number.
+/// negative or not finite.
 template <detail::Fillable X> void fill_exponential(X& x, random_key key, double mean) {
   using fault = detail::random_fault<X, detail::drawn::reals>;
   detail::assert_random<fault>();
@@ -151,8 +151,8 @@ template <detail::Fillable X> void fill_exponential(X& x, random_key key, double
 }
 /// Sets the elements to random numbers: normal with this mean and standard deviation, under the
 /// condition that they lie within `bound` standard deviations of the mean. (Of what is left the
-/// standard deviation is smaller: 0.8796 of it for a bound of 2.) Throws dimesh::error if the
-/// deviation is negative, or the bound not above 0.
+/// standard deviation is smaller: 0.8796 of it for a bound of 2.) Throws dimesh::error unless mean
+/// and deviation are finite, the deviation is at least 0, and the bound above 0.
 template <detail::Fillable X>
 void fill_truncated_normal(X& x, random_key key, double mean, double stddev, double bound = 2) {
   using fault = detail::random_fault<X, detail::drawn::reals>;
@@ -169,11 +169,12 @@ void fill_truncated_normal(X& x, random_key key, double mean, double stddev, dou
   }
 }
 /// Sets the elements to random numbers: gamma of this shape and scale, whose mean is their product.
-/// Throws dimesh::error if the shape is not above 0, or the scale negative.
+/// Throws dimesh::error unless the shape is above 0, the scale at least 0, and both are finite.
 template <detail::Fillable X> void fill_gamma(X& x, random_key key, double shape, double scale) {
   using fault = detail::random_fault<X, detail::drawn::reals>;
   detail::assert_random<fault>();
   detail::require_positive("fill_gamma", "shape", shape);
+  detail::require_finite("fill_gamma", "shape", shape);
   detail::require_not_negative("fill_gamma", "scale", scale);
   if constexpr (ok<fault>)
     detail::fill_drawn<double>(x, detail::draw_gamma{key, detail::gamma_attempts(shape), scale});
