@@ -39,7 +39,7 @@ template <bool Descending> struct before {
 
  private:
   template <class T> static bool greater(const T& a, const T& b) {
-    return a > b || ((a != a) & (b == b));
+    return a > b || (static_cast<int>(a != a) & static_cast<int>(b == b));
   }
 };
 
