@@ -239,7 +239,7 @@ auto f(const inputs& x, const weights& w) {
 
 // mistake: contract__goal_of_addends
 // A result that is to be addends where the operands have none, and give none.
-// expect: contract: the layout for by::best holds addends along an axis along which there are none: no operand holds any, and it splits no summed dim; leave partial out
+// expect: contract: the layout for by::best holds addends along an axis that has none: no operand holds any, nor can it split a summed dim of both; leave partial out
 // expect: axis_not_partial<cols>
 #ifdef COMPILE_FAIL
 using goal = on<dm::partial<cols>>;
@@ -249,6 +249,49 @@ using goal = on<dm::partial<rows>>;
 auto f(const dm::tensor<float, on<dm::split<pixel, rows>>, batch, pixel>& x,
        const dm::tensor<float, on<>, pixel, hidden>& w) {
   return dm::contract<by::best<goal>, batch, hidden>(x, w);
+}
+
+// mistake: contract__addends_along_both
+// A result that is to be addends along two axes; each splits the summed dim in one operand alone.
+// expect: contract: the layout for by::best holds addends along an axis that has none: no operand holds any, nor can it split a summed dim of both; leave partial out
+// expect: axis_not_partial<cols>
+#ifdef COMPILE_FAIL
+using goal = on<dm::partial<rows>, dm::partial<cols>>;
+#else
+using goal = on<dm::partial<rows>>;
+#endif
+auto f(const dm::tensor<float, on<dm::split<pixel, rows>>, batch, pixel>& x,
+       const dm::tensor<float, on<dm::split<pixel, cols>>, pixel, hidden>& w) {
+  return dm::contract<by::best<goal>, batch, hidden>(x, w);
+}
+
+// mistake: contract__addends_of_ragged
+// A summed dim with cuts that one operand does not know: it is gathered, and leaves no addends.
+// expect: contract: the layout for by::best holds addends along an axis that has none: no operand holds any, nor can it split a summed dim of both; leave partial out
+// expect: axis_not_partial<rows>
+using cut_up = on<dm::split<dm::ragged<pixel>, rows>>;
+#ifdef COMPILE_FAIL
+using other = dm::tensor<float, on<>, pixel, hidden>;
+#else
+using other = dm::tensor<float, cut_up, pixel, hidden>;
+#endif
+auto f(const dm::tensor<float, cut_up, batch, pixel>& x, const other& w) {
+  return dm::contract<by::best<on<dm::partial<rows>>>, batch, hidden>(x, w);
+}
+
+// mistake: contract__chain_along_both
+// The same of three operands.
+// expect: contract: the layout for by::best holds addends along an axis that has none: no operand holds any, nor can it split a summed dim of both; leave partial out
+// expect: axis_not_partial<cols>
+#ifdef COMPILE_FAIL
+using goal = on<dm::partial<rows>, dm::partial<cols>>;
+#else
+using goal = on<dm::partial<rows>>;
+#endif
+auto f(const dm::tensor<float, on<dm::split<pixel, rows>>, batch, pixel>& x,
+       const dm::tensor<float, on<dm::split<pixel, cols>>, pixel, hidden>& w,
+       const dm::tensor<float, on<>, hidden, label>& v) {
+  return dm::contract<by::best<goal>, batch, label>(x, w, v);
 }
 
 // mistake: contract__ring_of_dim
@@ -282,7 +325,7 @@ auto f(const inputs& x, const weights& w, const last& v) {
 
 // mistake: contract__chain_of_addends
 // A result that is to be addends along an axis that the last operand needs.
-// expect: contract: the layout for by::best holds addends along an axis along which there are none: no operand holds any, and it splits no summed dim; leave partial out
+// expect: contract: the layout for by::best holds addends along an axis that has none: no operand holds any, nor can it split a summed dim of both; leave partial out
 // expect: axis_not_partial<rows>
 struct deep_pixel : dm::dim<1000> {};
 struct few : dm::dim<2> {};

@@ -54,7 +54,7 @@ inline constexpr unsized_axes any_sizes;
 
 using rule_function = outcome (*)(rule_operands, dim_list);
 
-/// Asks a rule about one dim, split over some axis in every operand that has it.
+/// Asks a rule about one dim, split over some axis in every operand that has it, and no other dim.
 constexpr void ask_of_dim(const rule_links& all, rule_links::link& l, rule_function rule,
                           const tensor_facts* const* x, int count, dim_list out) {
   tensor_facts* const split = new tensor_facts[static_cast<std::size_t>(count)];
@@ -66,6 +66,8 @@ constexpr void ask_of_dim(const rule_links& all, rule_links::link& l, rule_funct
       split[k] = *x[k];
       split[k].shared = &unsized;
       split[k].at_run_time = split[k].is_open = false;
+      for (axis_use& u : split[k].layout.axis)
+        if (u.what == use::split) u = {};  // as types of operands beside a sketch say
       if (const int d = all.place_in(*x[k], l); d >= 0) split[k].layout.set_split(a, d);
       at[k] = &split[k];
     }

@@ -84,8 +84,8 @@ template <class Fault, class Schedule> constexpr void assert_contract() {
       "contract: an operand is yet to be summed where the other one is, or is split; complete it "
       "first");
   static_assert(ok<only<of_layout, axis_not_partial>>,
-                "contract: the layout for by::best holds addends along an axis along which there "
-                "are none: no operand holds any, and it splits no summed dim; leave partial out");
+                "contract: the layout for by::best holds addends along an axis that has none: no "
+                "operand holds any, nor can it split a summed dim of both; leave partial out");
   static_assert(
       ok<only<of_operands, axis_not_partial, axis_not_replicated, dim_not_in_tensor>>,
       "contract: reduce_scatter wants an axis that splits a summed dim and a dim of the result; "

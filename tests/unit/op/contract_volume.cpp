@@ -80,6 +80,19 @@ static_assert(std::is_same_v<decltype(chain<sums, small, wide>{}(
                                  shape<cut_deep, small, deep>{}, shape<cut_deep, deep, last>{},
                                  shape<whole, last, wide>{}))::layout_type,
                              sums>);
+// Addends that only a gather gives, where nothing fits: panels would leave none.
+template <class L, index_t Memory, class... Out> struct bounded {
+  constexpr auto operator()(const auto&... x) const {
+    return dm::contract<by::best<L, Memory>, Out...>(x...);
+  }
+};
+static_assert(
+    std::is_same_v<decltype(bounded<sums, 1, large, small>{}(
+                       shape<dm::layout<ranks, dm::split<large, held_by>, dm::split<wide, also>>,
+                             large, wide>{},
+                       shape<dm::layout<ranks, dm::split<wide, held_by>, dm::split<small, also>>,
+                             wide, small>{}))::layout_type,
+                   sums>);
 using to_last = chain<void, large, last>;
 static_assert(received<to_last, shape<sums, large, wide>, shape<whole, wide, small>,
                        shape<whole, small, last>> == 64 * 2 * 4);

@@ -200,4 +200,18 @@ TEST_CASE("probe: a chain whose order no type says, and of which not all orders 
         "their own");
 }
 
+TEST_CASE("probe: a chain whose order the addends decide that its result is to hold") {
+  using goal = L<dm::partial<rows>>;
+  constexpr auto five = [](const auto&... x) {
+    return dm::contract<by::best<goal>, link<0>, link<5>>(x...);
+  };
+  using cut = L<split<link<1>, rows>>;
+  const auto run = [&](const auto& last) {
+    return what_happens(five, shape<cut, link<0>, link<1>>(), shape<cut, link<1>, link<2>>(),
+                        shape<L<>, link<2>, link<3>>(), shape<L<>, link<3>, link<4>>(), last);
+  };
+  const shape<L<>, link<4>, link<5>> last;
+  CHECK(run(probe_like(last)) == run(last));
+}
+
 }  // namespace

@@ -74,6 +74,8 @@ constexpr bool lacks_cuts(const search& s, const table& from) {
 constexpr bool lacks_addends(const search& s, const table& from) {
   return (s.goal->mask(use::partial) & ~from.mask(use::partial)) != 0;
 }
+/// What a meeting costs of whose result no relayout makes the goal.
+inline constexpr double out_of_reach = 1e300;
 /// What operand k is yet to receive.
 constexpr double bytes_to_meet(const search& s, rule_operands x, const contract_meeting& m, int k) {
   return completing_bytes(s.by, x[k], x[k].layout, m.whole[k]);
@@ -83,7 +85,7 @@ constexpr double bytes_of_meeting(const search& s, rule_operands x, const contra
   double n = bytes_to_meet(s, x, m, 0) + bytes_to_meet(s, x, m, 1);
   if (s.goal != nullptr) {
     n += completing_bytes(s.by, *s.y, m.found.layout, *s.goal);
-    if (lacks_cuts(s, m.found.layout) || lacks_addends(s, m.found.layout)) n += 1e300;
+    if (lacks_cuts(s, m.found.layout) || lacks_addends(s, m.found.layout)) n += out_of_reach;
   }
   return n;
 }
@@ -116,7 +118,8 @@ constexpr contract_meeting cheapest_meeting(rule_operands x, dim_list out, const
       m.found = product_under(x, m.whole, out);
       if (!m.found.ok()) continue;
       m.bytes = bytes_of_meeting(s, x, m);
-      const bool small = s.memory == 0 || gathered_bytes(s, x, m) <= s.memory;
+      const bool small =
+          m.bytes < out_of_reach && (s.memory == 0 || gathered_bytes(s, x, m) <= s.memory);
       if (!any || (small && !fits) || (small == fits && m.bytes < best.bytes))
         best = m, any = true, fits = small;
     }
@@ -156,6 +159,7 @@ constexpr contract_choice best_choice(rule_operands x, dim_list out, const searc
                         a == b ? -1 : b};
       if (!c.m.found.ok()) continue;
       c.m.bytes = bytes_of_meeting(s, x, c.m);
+      if (c.m.bytes >= out_of_reach) continue;
       if (!any || c.m.bytes < best.m.bytes) best = c, any = true;
     }
   return best;

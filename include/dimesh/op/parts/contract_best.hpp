@@ -11,18 +11,22 @@
 namespace dimesh::detail {
 
 /// An axis along which a goal holds addends that no product of the operands has, -1 if there is
-/// none: operands hold them, or it splits a summed dim.
-constexpr int axis_without_addends(const table& goal, rule_operands x, dim_list out) {
+/// none: operands hold them, or it splits a summed dim; of two, so that they meet for all of them.
+constexpr int axis_without_addends(const table& goal, rule_operands x, const tensor_facts& y) {
   for (int a = 0; a < goal.axes; ++a) {
     const use what = goal.axis[a].what;
     bool some = what != use::partial && what != use::partial_max && what != use::partial_min;
     for (int k = 0; k < x.count && !some; ++k) {
       const axis_use u = x[k].layout.axis[a];
       some = u.what == what ||
-             (what == use::partial && u.what == use::split && !out.has(x[k].dim[u.dim]));
+             (what == use::partial && u.what == use::split && y.place_of(x[k].dim[u.dim]) < 0);
     }
     if (!some) return a;
   }
+  if (x.count != 2 || goal.mask(use::partial) == 0) return -1;
+  const outcome met = cheapest_meeting(x, y.dims(), {{}, &goal, &y, 0, true}).found;
+  for (int a = 0; a < goal.axes && met.ok(); ++a)
+    if (goal.axis[a].what == use::partial && met.layout.axis[a].what != use::partial) return a;
   return -1;
 }
 /// The layout of the result: the caller's, or what keeps the splits.
@@ -34,7 +38,7 @@ template <class L> constexpr outcome goal_of_product(rule_operands x, const tens
       return blamed_place(fault_code::meshes_differ, 0);
     outcome o = target<L>::of(y.dims());
     o.is_of_goal = !o.ok();
-    const int a = o.ok() ? axis_without_addends(o.layout, x, y.dims()) : -1;
+    const int a = o.ok() ? axis_without_addends(o.layout, x, y) : -1;
     return a < 0 ? o : blamed_axis(fault_code::axis_not_partial, a);
   }
 }

@@ -72,6 +72,7 @@ constexpr facts_of_own_dims facts_of_pair(rule_operands x, dim_list out, int i, 
   }
   y.layout = kept_splits({at, 2}, y);
   y.layout = with_addends(y.layout, carried_axes(x, out, i, j, y, wanted));
+  for (int a; (a = axis_without_addends(y.layout, {at, 2}, y)) >= 0;) y.layout.axis[a] = {};
   return y;
 }
 /// What the product of a and b costs a rank, whose result is y.
@@ -107,7 +108,9 @@ constexpr product_step cheapest_step(rule_operands x, dim_list out, unsigned wan
 
 /// An axis along which the goal holds addends, and the last product of all has none; -1 if there is
 /// none.
-constexpr int axis_without_addends_at_last(const table& goal, rule_operands x, dim_list out) {
+constexpr int axis_without_addends_at_last(const table& goal, rule_operands x,
+                                           const tensor_facts& last) {
+  const dim_list out = last.dims();
   facts_of_own_dims all[max_operands];
   const tensor_facts* at[max_operands];
   int count = x.count;
@@ -124,7 +127,7 @@ constexpr int axis_without_addends_at_last(const table& goal, rule_operands x, d
       if (k != step.first && k != step.second) left[n++] = all[k];
     for (int k = 0; k < n; ++k) all[k] = left[k];
   }
-  return axis_without_addends(goal, {at, 2}, out);
+  return axis_without_addends(goal, {at, 2}, last);
 }
 
 /// What is wrong with operands, whatever their splits.
@@ -146,9 +149,10 @@ template <class L, class Out> struct chain_rule {
     }
     if (const outcome o = einsum_rule_of({at, x.count}, out); !o.ok()) return o;
     if (const outcome o = no_halos(x); !o.ok()) return o;
-    const outcome o = goal_of_product<L>(x, facts_of_result(x[0], Out{}));
+    const tensor_facts y = facts_of_result(x[0], Out{});
+    const outcome o = goal_of_product<L>(x, y);
     if (!o.ok() || o.layout.mask(use::partial) == 0) return o;
-    const int a = axis_without_addends_at_last(o.layout, x, out);
+    const int a = axis_without_addends_at_last(o.layout, x, y);
     return a < 0 ? o : blamed_axis(fault_code::axis_not_partial, a);
   }
 };
@@ -211,12 +215,7 @@ template <class Schedule, class Out, class... X> constexpr auto contract_chain(c
     return contract_call<Schedule, Out>::run(x...);
   } else {
     constexpr bool probes = (is_probe<X> || ...);
-    constexpr unsigned wanted = [] {
-      if constexpr (probes)
-        return 0u;
-      else
-        return wanted_addends<Schedule, Out>::now();
-    }();
+    constexpr unsigned wanted = wanted_addends<Schedule, Out>::now();
     constexpr product_step step =
         cheapest_step({facts_list<spec_of<X>...>::at, sizeof...(X)}, dims_in<Out>, wanted);
     if constexpr (probes)
@@ -246,7 +245,7 @@ constexpr auto product_of_pair(const A& a, const B& b, const X&... x) {
         facts_of_pair(all, dims_in<Out>, static_cast<int>(I), static_cast<int>(J), wanted);
     return y.layout.mask(use::partial);
   };
-  if constexpr ((is_probe<X> || ...)) {
+  if constexpr (is_probe<A> || is_probe<B>) {
     const tensor_facts* const at[] = {core_of(x).facts...};
     const unsigned stay = sketch_among(at, sizeof...(X)) != nullptr
                               ? 0
