@@ -246,7 +246,8 @@ constexpr auto relayout_across(const X& x, const Where& where) {
 /// anything; received bytes a rank: the elements of its new block that it lacks. Of copies, the
 /// receivers ask one after another in turn. A block that stays as it is shares the memory of x.
 /// What lives at a place is sent from there, or to there, alone. Addends are summed first, on their
-/// mesh, by a relayout to the layout from which the fewest bytes are received in both.
+/// mesh, by a relayout to a layout of all its ranks, whole or cut along dims that L splits (or the
+/// longest): of those tried, from which ranks receive the fewest bytes in both, on average.
 /// The meshes may name different spaces: what has moved is then copied to that of the result (where
 /// no rank lacks anything, to_space is the way).
 /// Throws dimesh::error, on every rank, where the grids are not over the same ranks, a run-time

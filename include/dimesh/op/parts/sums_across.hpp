@@ -7,9 +7,12 @@
 //   summed_for(facts of {partial 0, partial 1}, {split d over u}, {4})   -> {split d over 0, 1}
 //   summed_for(facts of {partial 0}, {replicated}, {2})                  -> {replicated}
 //
-// To send every rank the addends of its new block, and to add there, would be one step, but not
-// fewer bytes: of g addends it lacks g - 1 (and what it held of none), which is what a sum that
-// scatters and the move after it bring, too.
+// Sums end on all ranks of an axis, also for a goal that lives at a place, to which goes what was
+// scattered. A reduce to the place, or addends sent there, are fewer bytes for n ranks together
+// (n - 1 blocks, not n - 1/n), but from three ranks on more for the one that all wait for (n - 1,
+// or log2(n) in a tree, not 2 - 2/n). To send every rank the addends of its new block, and to add
+// there, would be one step: fewer bytes where the sum cannot end in parts of the new blocks, else
+// not, since of g addends a rank lacks g - 1.
 #pragma once
 
 #include "dimesh/op/parts/across.hpp"
