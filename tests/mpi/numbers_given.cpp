@@ -183,7 +183,8 @@ TEST_CASE("extents and sizes that are given twice") {
              "shape: two extents are given for dim 'row', 3 and 4; give one");
   const auto x = dm::zeros<matrix>(g, row{3}, row{3}, row{});
   CHECK(x.extent<row>() == 3);
-  CHECK(dm::zeros<matrix>(g, x.shape(), row{4}).extent<row>() == 4);  // beside a shape, a dim counts
+  // What comes after a shape stands for what that says.
+  CHECK(dm::zeros<matrix>(g, x.shape(), row{4}).extent<row>() == 4);
   CHECK(dm::zeros<matrix>(g, row{2}, dm::shape<row>{}).extent<row>() == 2);
   check_says([&] { (void)dm::mesh_sizes<line>(ranks{1}, ranks{2}); },
              "mesh: two sizes are given for axis 'ranks', 1 and 2; give one");

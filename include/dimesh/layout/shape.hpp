@@ -54,8 +54,8 @@ template <Dim... D> struct shape : detail::extent_of<D>... {
   constexpr shape() = default;
 
   /// From given dims and other shapes, in any order; what does not concern it is ignored, and what
-  /// comes after a shape stands for what that says. Throws dimesh::error where a dim itself is given
-  /// twice, with two extents, or with one that its type has not.
+  /// comes after a shape stands for what that says. Throws dimesh::error where a dim itself is
+  /// given twice, with two extents, or with one that its type has not.
   template <Extents First, Extents... From>
     requires(!std::same_as<First, shape> || sizeof...(From) > 0)
   constexpr explicit shape(const First& first, const From&... from) {
