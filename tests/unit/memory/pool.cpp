@@ -232,9 +232,9 @@ TEST_CASE(
     "the lists of a thread that ends are everybody's, and only one that computes has its own") {
   using dimesh::detail::buffer;
   constexpr std::size_t size = 77777;
-  pool& fresh = *new pool(nullptr);  // Kokkos' end asks for it
+  static pool& fresh = *new pool(nullptr);  // Kokkos' end asks for it
   fresh.spoil_fresh(false);
-  const auto turn = [&fresh](bool computes) {
+  const auto turn = [](bool computes) {
     if (computes) dimesh::detail::this_thread_computes();
     buffer* const a = fresh.acquire(size);
     buffer* const b = fresh.acquire(size);
