@@ -26,7 +26,10 @@ class dim_runs {
 
   // One by one: compilers make of the whole a string instruction, which takes as long as a call.
   constexpr dim_runs() {
-    if (std::is_constant_evaluated()) std::construct_at(&few_);
+    if (std::is_constant_evaluated()) {
+      std::construct_at(&few_);  // all of it: a constant object of g++ 12 takes no more after that
+      return;
+    }
     for (int d = 0; d < in_place; ++d) few_.extent[d] = 0;
     few_.own[0] = few_.own[1] = few_.own[2] = block{};
     few_.own[3] = few_.own[4] = few_.own[5] = block{};
