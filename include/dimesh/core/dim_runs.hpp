@@ -5,9 +5,6 @@
 //   dim_runs r;   r.resize(2);   r.extents()[1] = 8;   r.own()[1] = {4, 4};
 #pragma once
 
-#include <memory>
-#include <type_traits>
-
 #include "dimesh/detail/config.hpp"
 #include "dimesh/layout/block.hpp"
 
@@ -24,16 +21,9 @@ class dim_runs {
   static constexpr int in_place = 6;
   using few_runs = runs<in_place>;
 
-  // One by one: compilers make of the whole a string instruction, which takes as long as a call.
-  constexpr dim_runs() {
-    if (std::is_constant_evaluated()) {
-      std::construct_at(&few_);  // all of it: a constant object of g++ 12 takes no more after that
-      return;
-    }
-    for (int d = 0; d < in_place; ++d) few_.extent[d] = 0;
-    few_.own[0] = few_.own[1] = few_.own[2] = block{};
-    few_.own[3] = few_.own[4] = few_.own[5] = block{};
-  }
+  // (Zeros are a string instruction, 11 ns. Of a union they would be stores, but g++ 12 then takes
+  // constant tensors for const while they are made.)
+  constexpr dim_runs() = default;
   constexpr dim_runs(const dim_runs& x) : few_(x.few_) {
     if (x.more_ != nullptr) [[unlikely]]
       more_ = new runs<max_dims>(*x.more_);
@@ -77,9 +67,7 @@ class dim_runs {
       *more_ = *x.more_;
     }
   }
-  union {
-    few_runs few_;
-  };
+  few_runs few_{};
   runs<max_dims>* more_ = nullptr;
 };
 
