@@ -53,7 +53,7 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
   using view_type = view_of_elements<T>;
   using const_view_type = view_of_elements<const T>;
 
-  [[gnu::always_inline]] constexpr basic_tensor() = default;
+  constexpr basic_tensor() = default;
   using base::base;
   /// No tensor of another type becomes this one, and no const one another: says what makes it fit.
   /// (Not constexpr: clang would compile it where a std::variant of tensors asks which it gets.)

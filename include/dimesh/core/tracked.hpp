@@ -19,7 +19,7 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] tracked_
   friend struct detail::core_access;
 
  public:
-  [[gnu::always_inline]] constexpr tracked_tensor() = default;
+  constexpr tracked_tensor() = default;
   using base::base;
   /// No tensor of another type becomes this one: says what differs, and what makes it fit.
   template <Tensor X>
