@@ -267,9 +267,9 @@ TEST_CASE("probe: to another mesh, and there under a layout that the run names")
   CHECK(y.block<batch>().length == 64);
   CHECK(y.block<pixel>().length == 768);
   const auto addends = dm::probe_of<X>(value(L<dm::partial<cols>>{}), sizes);
-  const std::string text = what_of([&] { (void)to_long{}(addends); });
-  CHECK(text.find("relayout: partial_operand") == 0);
-  CHECK(text.find("'cols'") != std::string::npos);
+  check_equal(
+      dm::count(to_long{}, addends),
+      dm::count(to_long{}, dm::tensor<float, dm::shaped<L<dm::partial<cols>>>, batch, pixel>{}));
 }
 
 }  // namespace
