@@ -264,6 +264,7 @@ float f(const number& x) { return dm::value(x); }
 // mistake: named_otherwise__backward
 // expect: tensor: a function has gradients, and no tensor: auto [loss, gradients] = complete(value_and_grad(f, parameters)(x))
 // expect: named_otherwise<>
+// lines: 11
 #ifdef COMPILE_FAIL
 void f(const network<by_batch>& p, const matrix& x) { loss(p, x).backward(); }
 #else
@@ -275,6 +276,7 @@ auto f(const network<by_batch>& p, const matrix& x) {
 // mistake: named_otherwise__size
 // expect: tensor: how long dims are says x.extent<batch>(); how many elements this rank has, x.local_size()
 // expect: named_otherwise<>
+// lines: 11
 #ifdef COMPILE_FAIL
 auto f(const matrix& x) { return x.size(0); }
 #else

@@ -11,6 +11,7 @@
 // in any. A handle that is dropped waits for MPI.
 #pragma once
 
+#include "dimesh/core/flight.hpp"
 #include "dimesh/core/flight_ends.hpp"
 #include "dimesh/core/tracked.hpp"
 #include "dimesh/shaped.hpp"

@@ -22,10 +22,10 @@ template <class X> constexpr bool meets_poison(tag<X>) { return is_poison<X>; }
 /// What is wrong with operands under a rule, as a type; of probes, only the run knows. (Folds over
 /// packs stay out of aliases: g++ 12 gets them wrong, 13 and 14 refuse them.)
 template <class Rule, class... X> struct fault_under {
-  static constexpr bool asked = !(meets_poison(tag<X>{}) || ...) && is_of_reals<Rule>;
-  static constexpr bool complex = complex_among<asked>::template type<X...>::value;
-  using type = typename element_fault<complex>::template type<
-      std::bool_constant<((is_poison<X> || is_probe<X>) || ...)>, Rule, X...>;
+  using type =
+      typename element_fault<complex_among<!(meets_poison(tag<X>{}) || ...) &&
+                                           is_of_reals<Rule>>::template type<X...>::value>::
+          template type<std::bool_constant<((is_poison<X> || is_probe<X>) || ...)>, Rule, X...>;
 };
 template <class Rule, class... X> using fault_of = typename fault_under<Rule, X...>::type;
 
