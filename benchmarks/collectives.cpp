@@ -20,13 +20,12 @@
 #include <dimesh/op/shift.hpp>
 #include <dimesh/op/to_rank.hpp>
 
-#include <census.hpp>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "handwritten/all_reduce.hpp"
-#include "support/race.hpp"
+#include "support/moves.hpp"
 
 namespace {
 
@@ -46,36 +45,8 @@ using there_by_col = dm::layout<other_mesh, dm::split<col, other_line>>;
 using addends = dm::layout<string_of_ranks, dm::partial<line>>;
 template <class L> using matrix = dm::tensor<float, L, row, col>;
 
-double budget = 1.0;
-int bars = 0, met = 0, below = 0, met_below = 0;
-
-template <class F> std::int64_t bytes_of(F&& f) {
-  const auto before = census::snapshot();
-  f();
-  return (census::snapshot() - before).bytes();
-}
-
-template <class F, class Twin>
-void compare(const dm::grid<string_of_ranks>& g, const char* what, long bytes, F&& f, Twin&& twin,
-             double bar = 1.02) {
-  auto [typed, raw] = bench::race(g.along<line>(), budget)(f, twin);
-  const auto mine = bytes_of(f), theirs = bytes_of(twin);
-  char text[96];
-  const char* unit = bytes >= 1 << 20 ? "MiB" : bytes >= 1 << 10 ? "KiB" : "B";
-  std::snprintf(text, sizeof text, "%-26s %4ld %-3s %s", what,
-                bytes >= 1 << 20   ? bytes >> 20
-                : bytes >= 1 << 10 ? bytes >> 10
-                                   : bytes,
-                unit,
-                mine == theirs  ? "= bytes"
-                : mine < theirs ? "< bytes"
-                                : "MORE BYTES");
-  const bool good = bench::report(text, typed, {raw}, bar, true, g.rank() != 0) && mine <= theirs;
-  ++(bytes >= 1 << 10 ? bars : below);
-  (bytes >= 1 << 10 ? met : met_below) += good;
-}
-
-void all(const dm::grid<string_of_ranks>& g, const dm::grid<other_mesh>& h, dm::index_t bytes) {
+void all(bench::contest& race, const dm::grid<string_of_ranks>& g, const dm::grid<other_mesh>& h,
+         dm::index_t bytes) {
   const dm::index_t p = g.ranks();
   const dm::index_t n = bytes / 4 / p / p * p;  // columns; p rows
   const auto elements = static_cast<int>(p * n), part = static_cast<int>(n);
@@ -90,8 +61,8 @@ void all(const dm::grid<string_of_ranks>& g, const dm::grid<other_mesh>& h, dm::
   std::fill_n(c.data(), c.local_size(), 1.0f);
   std::vector<float> in(static_cast<std::size_t>(elements), 1.0f), out(in.size());
 
-  compare(
-      g, "all_reduce", size, [&] { auto y = dm::all_reduce<line>(a); },
+  race.compare(
+      "all_reduce", size, [&] { auto y = dm::all_reduce<line>(a); },
       [&] {
         if (size <= dm::collective::cut_above) {
           MPI_Allreduce(in.data(), out.data(), elements, MPI_FLOAT, MPI_SUM, comm);
@@ -102,8 +73,8 @@ void all(const dm::grid<string_of_ranks>& g, const dm::grid<other_mesh>& h, dm::
         }
       });
   if (size > dm::collective::cut_above)
-    compare(
-        g, "all_reduce, whole by hand", size, [&] { auto y = dm::all_reduce<line>(a); },
+    race.compare(
+        "all_reduce, whole by hand", size, [&] { auto y = dm::all_reduce<line>(a); },
         [&] { MPI_Allreduce(in.data(), out.data(), elements, MPI_FLOAT, MPI_SUM, comm); }, 1.0);
   const auto scatter = [&] {
     MPI_Reduce_scatter_block(in.data(), out.data(), part, MPI_FLOAT, MPI_SUM, comm);
@@ -111,28 +82,27 @@ void all(const dm::grid<string_of_ranks>& g, const dm::grid<other_mesh>& h, dm::
   const auto gather = [&] {
     MPI_Allgather(in.data(), part, MPI_FLOAT, out.data(), part, MPI_FLOAT, comm);
   };
-  compare(g, "reduce_scatter", size, [&] { auto y = dm::reduce_scatter<row, line>(a); }, scatter);
-  compare(g, "all_gather", size, [&] { auto y = dm::all_gather<line>(r); }, gather);
+  race.compare("reduce_scatter", size, [&] { auto y = dm::reduce_scatter<row, line>(a); }, scatter);
+  race.compare("all_gather", size, [&] { auto y = dm::all_gather<line>(r); }, gather);
   const auto swap = [&] {
     MPI_Alltoall(in.data(), part / static_cast<int>(p), MPI_FLOAT, out.data(),
                  part / static_cast<int>(p), MPI_FLOAT, comm);
   };
-  compare(g, "all_to_all", size, [&] { auto y = dm::all_to_all<col, row, line>(c); }, swap);
-  compare(
-      g, "relayout, partial to split", size, [&] { auto y = dm::relayout<by_row>(a); }, scatter);
-  compare(g, "relayout, split to whole", size, [&] { auto y = dm::relayout<whole>(r); }, gather);
-  compare(g, "relayout, split to split", size, [&] { auto y = dm::relayout<by_row>(c); }, swap);
-  compare(
-      g, "relayout, to another mesh", size, [&] { auto y = dm::relayout<there_by_row>(c, h); },
-      swap);
+  race.compare("all_to_all", size, [&] { auto y = dm::all_to_all<col, row, line>(c); }, swap);
+  race.compare(
+      "relayout, partial to split", size, [&] { auto y = dm::relayout<by_row>(a); }, scatter);
+  race.compare("relayout, split to whole", size, [&] { auto y = dm::relayout<whole>(r); }, gather);
+  race.compare("relayout, split to split", size, [&] { auto y = dm::relayout<by_row>(c); }, swap);
+  race.compare(
+      "relayout, to another mesh", size, [&] { auto y = dm::relayout<there_by_row>(c, h); }, swap);
   if (size >= 1 << 18)  // nothing is copied: a call costs the same for all sizes
-    compare(
-        g, "the same, blocks stay", size, [&] { auto y = dm::relayout<there_by_col>(c, h); },
+    race.compare(
+        "the same, blocks stay", size, [&] { auto y = dm::relayout<there_by_col>(c, h); },
         [&] { std::memcpy(out.data(), in.data(), static_cast<std::size_t>(size / p)); });
 }
 
 /// Between one place and all, and between two places: of `bytes` each.
-void places(const dm::grid<string_of_ranks>& g, dm::index_t bytes) {
+void places(bench::contest& race, const dm::grid<string_of_ranks>& g, dm::index_t bytes) {
   const dm::index_t n = bytes / 4;
   const auto elements = static_cast<int>(n);
   const MPI_Comm comm = g.along<line>();
@@ -151,15 +121,15 @@ void places(const dm::grid<string_of_ranks>& g, dm::index_t bytes) {
     if (me == 0) std::memcpy(out.data(), in.data(), static_cast<std::size_t>(size));
     MPI_Bcast(out.data(), elements, MPI_FLOAT, 0, comm);
   };
-  compare(g, "broadcast", size, [&] { auto y = dm::broadcast<line>(here); }, copied);
-  compare(
-      g, "broadcast, twin in place", size, [&] { auto y = dm::broadcast<line>(here); },
+  race.compare("broadcast", size, [&] { auto y = dm::broadcast<line>(here); }, copied);
+  race.compare(
+      "broadcast, twin in place", size, [&] { auto y = dm::broadcast<line>(here); },
       [&] { MPI_Bcast(in.data(), elements, MPI_FLOAT, 0, comm); });
-  compare(
-      g, "reduce to a place", size, [&] { auto y = dm::reduce<line, 0>(a); },
+  race.compare(
+      "reduce to a place", size, [&] { auto y = dm::reduce<line, 0>(a); },
       [&] { MPI_Reduce(in.data(), out.data(), elements, MPI_FLOAT, MPI_SUM, 0, comm); });
-  compare(
-      g, "send", size, [&] { auto y = dm::send<line, 1>(here); },
+  race.compare(
+      "send", size, [&] { auto y = dm::send<line, 1>(here); },
       [&] {
         if (me == 0) MPI_Send(in.data(), elements, MPI_FLOAT, 1, 0, comm);
         if (me == 1) MPI_Recv(out.data(), elements, MPI_FLOAT, 0, 0, comm, MPI_STATUS_IGNORE);
@@ -167,7 +137,7 @@ void places(const dm::grid<string_of_ranks>& g, dm::index_t bytes) {
 }
 
 /// Between neighbours, and to one rank: blocks of `bytes` each.
-void neighbours(const dm::grid<string_of_ranks>& g, dm::index_t bytes) {
+void neighbours(bench::contest& race, const dm::grid<string_of_ranks>& g, dm::index_t bytes) {
   const dm::index_t p = g.ranks(), n = bytes / 4;
   const auto part = static_cast<int>(n), ranks = static_cast<int>(p);
   const MPI_Comm comm = g.along<line>();
@@ -183,25 +153,25 @@ void neighbours(const dm::grid<string_of_ranks>& g, dm::index_t bytes) {
     MPI_Sendrecv(in.data(), part, MPI_FLOAT, next, 0, out.data(), part, MPI_FLOAT, last, 0, comm,
                  MPI_STATUS_IGNORE);
   };
-  compare(
-      g, "permute_along", size,
+  race.compare(
+      "permute_along", size,
       [&] { auto y = dm::permute_along<line>(r, [p](dm::index_t i) { return (i + 1) % p; }); },
       ring);
-  compare(g, "shift", size, [&] { auto y = dm::shift<row>(r, 1); }, ring);
+  race.compare("shift", size, [&] { auto y = dm::shift<row>(r, 1); }, ring);
   // A result is a vector of its own.
-  compare(
-      g, "to_rank", size, [&] { auto y = dm::to_rank(r); },
+  race.compare(
+      "to_rank", size, [&] { auto y = dm::to_rank(r); },
       [&] {
         std::vector<float> all(me == 0 ? out.size() : 0);
         MPI_Gather(in.data(), part, MPI_FLOAT, all.data(), part, MPI_FLOAT, 0, comm);
       });
-  compare(
-      g, "to_rank, twin's is kept", size, [&] { auto y = dm::to_rank(r); },
+  race.compare(
+      "to_rank, twin's is kept", size, [&] { auto y = dm::to_rank(r); },
       [&] { MPI_Gather(in.data(), part, MPI_FLOAT, out.data(), part, MPI_FLOAT, 0, comm); });
 }
 
 /// A block of so many bytes between two rows of halo, of a sixteenth of it each.
-void halos(const dm::grid<string_of_ranks>& g, dm::index_t bytes) {
+void halos(bench::contest& race, const dm::grid<string_of_ranks>& g, dm::index_t bytes) {
   constexpr dm::index_t rows = 16;
   const dm::index_t p = g.ranks(), n = bytes / 4 / rows;
   const auto edge = static_cast<int>(n);
@@ -214,8 +184,8 @@ void halos(const dm::grid<string_of_ranks>& g, dm::index_t bytes) {
   dm::fill(r, 1.0f);
   std::vector<float> in(static_cast<std::size_t>(rows * n), 1.0f);
   std::vector<float> out(static_cast<std::size_t>((rows + 2) * n));
-  compare(
-      g, "halo_exchange", static_cast<long>(4 * rows * n),
+  race.compare(
+      "halo_exchange", static_cast<long>(4 * rows * n),
       [&] { auto y = dm::halo_exchange<1, row>(r); },
       [&] {
         float *const begin = out.data() + n, *const end = begin + rows * n;
@@ -230,24 +200,23 @@ void halos(const dm::grid<string_of_ranks>& g, dm::index_t bytes) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::strcmp(argv[1], "--quick") == 0) budget = 0.1;
+  const double budget = argc > 1 && std::strcmp(argv[1], "--quick") == 0 ? 0.1 : 1.0;
   return dm::run(argc, argv, [&] {
     int ranks = 1;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const dm::grid<string_of_ranks> g(line{ranks});
     const dm::grid<other_mesh> h(other_line{ranks});
+    bench::contest race(g.along<line>(), budget);
     if (g.rank() == 0) std::printf("%d ranks\n", ranks);
     if (g.rank() == 0) bench::headline("collective; twin: the MPI call by hand");
     for (const dm::index_t bytes :
          {64, 1 << 10, 1 << 14, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26}) {
-      all(g, h, bytes);
+      all(race, g, h, bytes);
       if (bytes > 1 << 24) continue;  // blocks of each rank: one may have no room for those of all
-      places(g, bytes);
-      neighbours(g, bytes);
-      halos(g, bytes);
+      places(race, g, bytes);
+      neighbours(race, g, bytes);
+      halos(race, g, bytes);
     }
-    if (g.rank() == 0)
-      std::printf("%d of %d bars met; %d of %d below 1 KiB, where there are none\n", met, bars,
-                  met_below, below);
+    race.print_score();
   });
 }

@@ -8,7 +8,7 @@
 //
 // ranks: 1 2
 #include <dimesh/dimesh.hpp>
-#include <dimesh/op/halo_exchange.hpp>
+#include <dimesh/op/persistent.hpp>
 #include <dimesh/op/stencil.hpp>
 
 #include <cmath>
@@ -46,10 +46,12 @@ struct scale_and_add {
 double dot(const field& x, const field& y) { return dm::value(dm::complete(dm::einsum<>(x, y))); }
 
 double typed_steps(const field& b, int steps) {
-  field x = dm::zeros_like(b), r = b, p = b;
+  field x = dm::zeros_like(b), r = b;
+  auto edges = dm::persistent_halo_exchange<1, north, east>(b);
+  field& p = edges.operand();
   double rr = dot(r, r);
   for (int step = 0; step < steps; ++step) {
-    const auto ap = dm::stencil(minus_laplace{}, dm::halo_exchange<1, north, east>(p));
+    const auto ap = dm::stencil(minus_laplace{}, edges.run());
     const double alpha = rr / dot(p, ap);
     x = dm::map(add_scaled{alpha}, std::move(x), p);
     r = dm::map(add_scaled{-alpha}, std::move(r), ap);

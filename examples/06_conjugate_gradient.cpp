@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cmath>
 #include <dimesh/dimesh.hpp>
+#include <dimesh/op/persistent.hpp>
 #include <iostream>
 #include <numeric>
 #include <string>
@@ -47,18 +48,17 @@ struct scale_and_add {
 };
 
 double dot(const auto& x, const auto& y) { return dm::value(dm::complete(dm::einsum<>(x, y))); }
-auto product(const auto& x) {
-  return dm::stencil(minus_laplace{}, dm::halo_exchange<1, north, east>(x));
-}
 
 /// Solves A x = b from x = 0 until |r| <= tolerance |b|. Returns x and the steps taken.
 template <class X> std::pair<X, int> conjugate_gradient(const X& b, double tolerance, int most) {
-  X x = dm::zeros_like(b), r = b, p = b;
+  X x = dm::zeros_like(b), r = b;
+  auto edges = dm::persistent_halo_exchange<1, north, east>(b);  // the same messages in each step
+  X& p = edges.operand();
   double rr = dot(r, r);
   const double enough = tolerance * tolerance * rr;
   int step = 0;
   for (; rr > enough && step < most; ++step) {
-    const auto ap = product(p);
+    const auto ap = dm::stencil(minus_laplace{}, edges.run());
     const double alpha = rr / dot(p, ap);
     x = dm::map(add_scaled{alpha}, std::move(x), p);
     r = dm::map(add_scaled{-alpha}, std::move(r), ap);

@@ -13,9 +13,17 @@
 namespace census {
 namespace {
 
+/// What a persistent request hands over each time it is started.
+struct handed {
+  MPI_Comm comm = MPI_COMM_NULL;
+  std::int64_t bytes = 0;
+};
+
 struct state {
   std::mutex mutex;
   counts current;
+  std::map<MPI_Request, handed> persistent;  // sends
+  std::int64_t persistent_made = 0;
   int keyval = MPI_KEYVAL_INVALID;
   int paused = 0;
 };
@@ -51,6 +59,26 @@ class call {
  private:
   std::optional<dimesh::trace_span> span_;
 };
+
+/// Passes on the start of a persistent request, and counts it where it sends. (MPI may begin
+/// another one in its place.)
+int start(MPI_Request* request) {
+  state& s = the_state();
+  std::optional<handed> sends;
+  {
+    const std::lock_guard lock(s.mutex);
+    if (const auto at = s.persistent.find(*request); at != s.persistent.end()) sends = at->second;
+  }
+  if (!sends) return PMPI_Start(request);
+  const call here(operation::send, sends->comm, sends->bytes);
+  const MPI_Request before = *request;
+  const int code = PMPI_Start(request);
+  if (*request == before) return code;
+  const std::lock_guard lock(s.mutex);
+  s.persistent.erase(before);
+  s.persistent[*request] = *sends;
+  return code;
+}
 
 /// A call that hands over nothing and only waits for others: on the timeline, but not counted.
 struct waiting : dimesh::trace_span {
@@ -208,6 +236,12 @@ counts snapshot() {
   state& s = the_state();
   const std::lock_guard lock(s.mutex);
   return s.current;
+}
+
+std::int64_t persistent_sends() {
+  state& s = the_state();
+  const std::lock_guard lock(s.mutex);
+  return s.persistent_made;
 }
 
 pause::pause() {
@@ -481,6 +515,33 @@ int MPI_Isend(const void* send, int n, MPI_Datatype type, int to, int tag, MPI_C
               MPI_Request* request) {
   const call here(operation::send, comm, sent(to, n, type));
   return PMPI_Isend(send, n, type, to, tag, comm, request);
+}
+
+int MPI_Send_init(const void* send, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+                  MPI_Request* request) {
+  const int code = PMPI_Send_init(send, n, type, to, tag, comm, request);
+  census::state& s = census::the_state();
+  const std::lock_guard lock(s.mutex);
+  s.persistent[*request] = {comm, sent(to, n, type)};
+  ++s.persistent_made;
+  return code;
+}
+
+int MPI_Start(MPI_Request* request) { return census::start(request); }
+
+int MPI_Startall(int n, MPI_Request requests[]) {
+  int code = MPI_SUCCESS;
+  for (int i = 0; i < n && code == MPI_SUCCESS; ++i) code = census::start(&requests[i]);
+  return code;
+}
+
+int MPI_Request_free(MPI_Request* request) {
+  census::state& s = census::the_state();
+  {
+    const std::lock_guard lock(s.mutex);
+    s.persistent.erase(*request);
+  }
+  return PMPI_Request_free(request);
 }
 
 int MPI_Ssend(const void* send, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm) {

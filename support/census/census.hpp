@@ -79,6 +79,9 @@ void reset();
 /// The counts since the last reset.
 counts snapshot();
 
+/// How many persistent requests to send were made so far. Their starts are counted as sends.
+std::int64_t persistent_sends();
+
 /// Nothing is counted while one of these lives: for the check's own communication.
 class pause {
  public:

@@ -145,6 +145,30 @@ TEST_CASE("census: messages count where they are sent, if there is somebody to r
         }) == (next == MPI_PROC_NULL ? 0 : 4));
 }
 
+TEST_CASE("census: persistent messages count each time they start") {
+  const world w;
+  int out = 1;
+  int in = 0;
+  const int next = (w.rank + 1) % w.size, previous = (w.rank + w.size - 1) % w.size;
+  MPI_Request requests[2];
+  const auto made = census::persistent_sends();
+  census::reset();
+  MPI_Recv_init(&in, 1, MPI_INT, previous, 0, MPI_COMM_WORLD, &requests[0]);
+  MPI_Send_init(&out, 1, MPI_INT, next, 0, MPI_COMM_WORLD, &requests[1]);
+  CHECK(census::persistent_sends() == made + 1);
+  CHECK(census::snapshot().calls() == 0);
+  for (int i = 0; i < 3; ++i) {
+    CHECK(bytes_of_one(operation::send, [&] {
+            if (i == 1)
+              for (MPI_Request& r : requests) MPI_Start(&r);
+            else
+              MPI_Startall(2, requests);
+            MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+          }) == 4);
+  }
+  for (MPI_Request& r : requests) MPI_Request_free(&r);
+}
+
 TEST_CASE("census: the grid's communicators are told apart by their axes") {
   const world w;
   const dm::grid<pod> grid(rows{w.size});

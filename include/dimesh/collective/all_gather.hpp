@@ -94,9 +94,7 @@ DIMESH_OUTLINE inline void all_gather_elements(const dimesh::detail::communicato
   x = near.reads(x, n * w.size);
   y = near.writes(y, c.size() * n * w.size);
   dimesh::detail::check(
-      later == nullptr
-          ? MPI_Allgather(x, units, w.type(), y, units, w.type(), c.handle())
-          : MPI_Iallgather(x, units, w.type(), y, units, w.type(), c.handle(), later->add()),
+      make({dense::all_gather, x, y, units, w.type(), MPI_OP_NULL, c.handle()}, later),
       "all_gather");
   near.bring();
 }

@@ -35,10 +35,8 @@ DIMESH_OUTLINE inline void all_reduce_elements(const dimesh::detail::communicato
     std::byte* const to = near.writes(y + at * w.size, count * w.size, x == y);
     const void* const from = x == y ? MPI_IN_PLACE : near.reads(x + at * w.size, count * w.size);
     dimesh::detail::check(
-        later == nullptr
-            ? MPI_Allreduce(from, to, count, w.type(), operation(w.kind, r), c.handle())
-            : MPI_Iallreduce(from, to, count, w.type(), operation(w.kind, r), c.handle(),
-                             later->add()),
+        make({dense::all_reduce, from, to, count, w.type(), operation(w.kind, r), c.handle()},
+             later),
         "all_reduce");
     near.bring();
   }

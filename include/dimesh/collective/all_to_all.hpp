@@ -27,9 +27,7 @@ DIMESH_OUTLINE inline void all_to_all_dense(const dimesh::detail::communicator& 
   x = near.reads(x, c.size() * n * w.size);
   y = near.writes(y, c.size() * n * w.size);
   dimesh::detail::check(
-      later == nullptr
-          ? MPI_Alltoall(x, units, w.type(), y, units, w.type(), c.handle())
-          : MPI_Ialltoall(x, units, w.type(), y, units, w.type(), c.handle(), later->add()),
+      make({dense::all_to_all, x, y, units, w.type(), MPI_OP_NULL, c.handle()}, later),
       "all_to_all");
   near.bring();
 }

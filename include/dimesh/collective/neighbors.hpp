@@ -35,6 +35,8 @@ DIMESH_OUTLINE inline void start_exchange_some(const dimesh::detail::communicato
                                                requests& under) {
   // Kernels pack what is sent, and may still read what is written: MPI waits for none of them.
   if constexpr (!dimesh::detail::hosts_only) Kokkos::fence();
+  // What is staged goes through other memory each time.
+  if (under.start_again(x, y, call, dimesh::detail::watcher != nullptr || stages())) return;
   staged near(&under);  // of all messages: what it copies, they keep
   const MPI_Datatype type = w.type();
   const auto for_each_message = [limit, &w](const std::vector<message>& messages, const auto& f) {
@@ -45,15 +47,14 @@ DIMESH_OUTLINE inline void start_exchange_some(const dimesh::detail::communicato
   for_each_message(receives, [&](int peer, index_t at, index_t n) {
     std::byte* const to = near.writes(y + at, n * w.size);
     near.bring();
-    dimesh::detail::check(MPI_Irecv(to, static_cast<int>(n * w.units()), type, peer, tag,
-                                    c.handle(), under.add(under_way::receive)),
-                          call);
+    dimesh::detail::check(
+        under.receive(to, static_cast<int>(n * w.units()), type, peer, tag, c.handle()), call);
   });
   if (dimesh::detail::watcher != nullptr) [[unlikely]]
     for (const message& m : sends) const told one(event_kind::message, c, m.part.count * w.size);
   for_each_message(sends, [&](int peer, index_t at, index_t n) {
-    dimesh::detail::check(MPI_Isend(near.reads(x + at, n * w.size), static_cast<int>(n * w.units()),
-                                    type, peer, tag, c.handle(), under.add(under_way::other)),
+    dimesh::detail::check(under.send(near.reads(x + at, n * w.size),
+                                     static_cast<int>(n * w.units()), type, peer, tag, c.handle()),
                           call);
   });
 }

@@ -89,9 +89,7 @@ DIMESH_OUTLINE inline void reduce_scatter_elements(const dimesh::detail::communi
     const auto units = static_cast<int>(count);
     const MPI_Op op = operation(w.kind, reduction::sum);
     dimesh::detail::check(
-        later == nullptr
-            ? MPI_Reduce_scatter_block(in, out, units, w.type(), op, c.handle())
-            : MPI_Ireduce_scatter_block(in, out, units, w.type(), op, c.handle(), later->add()),
+        make({dense::reduce_scatter, in, out, units, w.type(), op, c.handle()}, later),
         "reduce_scatter");
     near.bring();
   };

@@ -11,8 +11,10 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
+#include "dimesh/collective/again.hpp"
 #include "dimesh/collective/communicator.hpp"
 #include "dimesh/collective/stages.hpp"
 #include "dimesh/detail/compiled.hpp"
@@ -20,9 +22,6 @@
 #include "dimesh/memory/memory.hpp"
 
 namespace dimesh::collective {
-
-/// May a request be taken back? Only a receive: what was sent may have arrived.
-enum class under_way : unsigned char { receive, other };
 
 namespace detail {
 
@@ -68,6 +67,8 @@ DIMESH_OUTLINE inline std::size_t abandoned::reap_some() {
     auto& r = sets_[i].requests;
     const dimesh::detail::errors_of_waits_returned here;
     MPI_Testall(static_cast<int>(r.size()), r.data(), &done, MPI_STATUSES_IGNORE);
+    for (MPI_Request& q : r)  // persistent ones are left
+      if (done && q != MPI_REQUEST_NULL) MPI_Request_free(&q);
     if (done) sets_.erase(sets_.begin() + static_cast<std::ptrdiff_t>(i));
   }
   any_.store(!sets_.empty(), std::memory_order_release);
@@ -96,6 +97,14 @@ class requests {
 
   /// A place for a new request.
   MPI_Request* add(under_way what = under_way::other);
+  /// Begin a message as MPI_Isend and MPI_Irecv do, and return what these return.
+  int send(const void* x, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm);
+  int receive(void* y, int n, MPI_Datatype type, int from, int tag, MPI_Comm comm);
+  /// Messages that begin now are those that began last time, in the same order.
+  void repeat();
+  /// Begins what went between these memories last time, if it did, all of it or, where it is to be
+  /// told `one_by_one`, nothing. Returns whether.
+  bool start_again(const void* x, const void* y, const char* call, bool one_by_one);
   /// Memory that the requests read or write: it stays taken until they are done.
   void keep(const dimesh::detail::storage& memory);
   /// Keeping as many takes no memory later, when an exception passes.
@@ -129,6 +138,7 @@ class requests {
   std::vector<dimesh::detail::storage> memory_;
   std::vector<arrival> arrivals_;
   std::vector<std::shared_ptr<const void>> counts_;
+  std::optional<messages_again> again_;  // of moves that are made again and again
   std::size_t first_ = 0;  // those before it are done
   int failed_ = MPI_SUCCESS;
   [[no_unique_address]] dimesh::detail::opening elements_{};  // while any is under way
@@ -147,6 +157,29 @@ DIMESH_OUTLINE inline MPI_Request* requests::add(under_way what) {
   requests_.push_back(MPI_REQUEST_NULL);
   if (!dimesh::detail::stands_for_device || !stages()) elements_.open();
   return &requests_.back();
+}
+DIMESH_OUTLINE inline int requests::send(const void* x, int n, MPI_Datatype type, int to, int tag,
+                                         MPI_Comm comm) {
+  MPI_Request* const r = add();
+  if (!again_) return MPI_Isend(x, n, type, to, tag, comm, r);
+  return again_->start({x, n, type, to, tag, comm, under_way::other}, *r);
+}
+DIMESH_OUTLINE inline int requests::receive(void* y, int n, MPI_Datatype type, int from, int tag,
+                                            MPI_Comm comm) {
+  MPI_Request* const r = add(under_way::receive);
+  if (!again_) return MPI_Irecv(y, n, type, from, tag, comm, r);
+  return again_->start({y, n, type, from, tag, comm, under_way::receive}, *r);
+}
+DIMESH_OUTLINE inline void requests::repeat() {
+  if (!again_) again_.emplace();
+  again_->rewind();
+}
+DIMESH_OUTLINE inline bool requests::start_again(const void* x, const void* y, const char* call,
+                                                 bool one_by_one) {
+  if (!again_ || !again_->has(x, y) || one_by_one) return false;
+  elements_.open();
+  dimesh::detail::check(again_->start_all(requests_, what_), call);
+  return true;
 }
 DIMESH_OUTLINE inline void requests::note(int code, const char* call) {
   if (failed_ == MPI_SUCCESS) failed_ = code;
@@ -195,11 +228,14 @@ inline void requests::end_all() {
   detail::abandoned::reap();  // those given up earlier may be over, too
 }
 DIMESH_OUTLINE inline void requests::give_up() noexcept {
-  if (requests_.empty()) return clear();
+  if (requests_.empty() && !again_) return clear();
   int running = 0, over = 0;
   MPI_Initialized(&running);
   MPI_Finalized(&over);
-  if (!running || over) return clear();
+  if (!running || over) {
+    again_.reset();
+    return clear();
+  }
   const dimesh::detail::errors_of_waits_returned here;
   for (std::size_t i = 0; i < requests_.size(); ++i)
     if (what_[i] == under_way::receive && requests_[i] != MPI_REQUEST_NULL) {
@@ -209,6 +245,11 @@ DIMESH_OUTLINE inline void requests::give_up() noexcept {
     }
   int done = 0;
   MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE);
+  if (again_) {
+    if (!done) again_->leave(requests_);
+    again_->free();
+    again_.reset();
+  }
   if (!done) detail::abandoned::all().take(requests_, memory_, counts_);
   clear();
 }
@@ -219,6 +260,15 @@ inline void requests::clear() noexcept {
   elements_.close();
 }
 #endif
+
+/// Makes a collective; or, with `later`, begins it.
+[[gnu::always_inline]] inline int make(const dense_call& call, requests* later) {
+  if (const dense_calls_here* const noted = dense_calls_here::noted()) [[unlikely]] {
+    noted->latest = call;
+    ++noted->count;
+  }
+  return later == nullptr ? call.now() : call.begin(later->add());
+}
 
 /// Requests that were given up and are not over yet, the memory of those that are given back.
 inline std::size_t requests_given_up() { return detail::abandoned::reap(); }

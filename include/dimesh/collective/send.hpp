@@ -56,12 +56,11 @@ DIMESH_OUTLINE inline void begin_message(const dimesh::detail::communicator& c, 
   if (x == nullptr) {
     y = near.writes(y, bytes);
     near.bring();
-    return dimesh::detail::check(
-        MPI_Irecv(y, count, w.type(), other, 0, c.handle(), later.add(under_way::receive)), "send");
+    return dimesh::detail::check(later.receive(y, count, w.type(), other, 0, c.handle()), "send");
   }
   const told here(event_kind::message, c, bytes);
   x = near.reads(x, bytes);
-  dimesh::detail::check(MPI_Isend(x, count, w.type(), other, 0, c.handle(), later.add()), "send");
+  dimesh::detail::check(later.send(x, count, w.type(), other, 0, c.handle()), "send");
 }
 #endif
 

@@ -44,6 +44,7 @@ struct flight {
   int peer = -1;
   int exceptions = 0;  // that were passing when it began
   bool landed = false;
+  bool again = false;  // it will be made again and again (core/persistent.hpp)
 
   flight() = default;
   flight(const flight&) = delete;
@@ -56,6 +57,15 @@ struct flight {
     mover = b;
     return *b;
   }
+  /// What it needs of a plan until it is over.
+  void keep(const move_plan& p) {
+    if (plan.get() != &p) plan = p.shared_from_this();
+  }
+  /// For the messages of a stage, on all ranks: one of their own, or that of last time.
+  int tag_of(const communicator& c, int of_stage) {
+    int& tag = tags[of_stage];
+    return again && tag != 0 ? tag : tag = c.next_tag();
+  }
   /// Its requests are there, if any: a helping thread may test them from now on.
   void begun();
   /// Lets MPI work on it. True: nothing is left to wait for.
@@ -65,6 +75,10 @@ struct flight {
   /// ranks may have failed, and never answer.
   void drop(tensor_core& y) noexcept;
   std::string_view call() const { return mover != nullptr ? mover->facts->name : "await"; }
+
+  /// Over, and ready to be made again. What it has for that, it keeps: messages' requests, tags,
+  /// scratch.
+  void rest() noexcept;
 
   /// Flights are kept from use to use.
   static flight& fresh();
@@ -170,20 +184,28 @@ DIMESH_OUTLINE inline void flight::give_up() noexcept {
   landed = true;
 }
 DIMESH_OUTLINE inline void flight::clear() noexcept {
-  unlist();
-  give_up();
+  rest();
+  if (again) {
+    under_way.give_up();
+    again = false;
+    for (int& tag : tags) tag = 0;
+  }
   if (mover != nullptr) mover->drop();
   mover = nullptr;
   if (plan) plan.reset();
   if (out) out = storage{};
   if (in) in = storage{};
+  x.record = nullptr;
+  mesh = 0;
+}
+DIMESH_OUTLINE inline void flight::rest() noexcept {
+  unlist();
+  give_up();
   x.memory = storage{};
   if (result) result = storage{};
-  x.record = nullptr;
   land = nullptr;
   stage = 0;
   axes = 0;
-  mesh = 0;
   between = nullptr;
   peer = -1;
   landed = false;

@@ -23,12 +23,15 @@ void start_move(const operation& mover, results y, operands x, flight& f) {
 /// Makes the result y of a move of x, keeps what MPI will read, and begins to move.
 void begin_flight(flight& f, tensor_core& y, const tensor_core& x, bool recorded,
                   start_function start);
+/// Begins to move where the result is made, and the flight has the operand. Known: blocks and plan
+/// of a call that goes on as before, or null.
+void leave_ground(flight& f, tensor_core& y, const tensor_core& x, known_blocks* known,
+                  start_function start);
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void begin_flight(flight& f, tensor_core& y, const tensor_core& x,
                                         bool recorded, start_function start) {
   const operation& mover = *f.mover;
   const tensor_core* const at[] = {&x};
-  tensor_core* const to[] = {&y};
   const operands from(at, 1);
   known_blocks* const known = recall_result(mover, y, from, nullptr);
   if (known == nullptr) {
@@ -38,6 +41,14 @@ DIMESH_OUTLINE inline void begin_flight(flight& f, tensor_core& y, const tensor_
   }
   f.x = x;
   if (!recorded) f.x.record = nullptr;
+  leave_ground(f, y, x, known, start);
+}
+DIMESH_OUTLINE inline void leave_ground(flight& f, tensor_core& y, const tensor_core& x,
+                                        known_blocks* known, start_function start) {
+  const operation& mover = *f.mover;
+  const tensor_core* const at[] = {&x};
+  tensor_core* const to[] = {&y};
+  const operands from(at, 1);
   f.exceptions = std::uncaught_exceptions();
   try {
     const running here(watcher, mover.facts->name);

@@ -54,6 +54,7 @@ struct known_blocks {
                                3 * std::uint64_t{reinterpret_cast<std::uintptr_t>(from)};
     return all()[static_cast<std::size_t>(both * 0x9e3779b97f4a7c15ull >> (64 - bits))];
   }
+  void note(const tensor_core& y, const tensor_core& x);
   bool are_of(const tensor_core& y, const tensor_core& x) const {
     return !y.cuts && is_from(x, y.facts, y.grid);
   }
@@ -115,19 +116,20 @@ DIMESH_OUTLINE inline bool recall_blocks(tensor_core& y, const tensor_core& x) {
   y.away = known.away;
   return true;
 }
-DIMESH_OUTLINE inline void note_blocks(const tensor_core& y, const tensor_core& x) {
-  if (!keeps_blocks(y, x)) return;
-  known_blocks& known = known_blocks::of(y.facts, x.facts);
-  known.to = y.facts, known.from = x.facts, known.grid = x.grid, known.far = y.grid;
-  for (int d = 0; d < x.rank(); ++d) known.extent[d] = x.extent(d);
-  known.bytes = y.away == 0 ? counted_bytes(*y.facts, y.runs.own()) : 0;
-  known.away = y.away;
+DIMESH_OUTLINE inline void known_blocks::note(const tensor_core& y, const tensor_core& x) {
+  to = y.facts, from = x.facts, grid = x.grid, far = y.grid;
+  for (int d = 0; d < x.rank(); ++d) extent[d] = x.extent(d);
+  bytes = y.away == 0 ? counted_bytes(*y.facts, y.runs.own()) : 0;
+  away = y.away;
   // Addends of what was none are no value that counts once.
-  known.is_plain = (x.away & y.away) == 0 && (y.facts->partial == 0 || x.facts->partial == 0);
-  known.stays = x.away == 0 && y.away == 0 && x.rank() == y.rank();
-  for (int d = 0; d < y.rank() && known.stays; ++d) known.stays = x.own(d) == y.own(d);
-  known.latest = {};
-  known.result = y.runs.few();
+  is_plain = (x.away & y.away) == 0 && (y.facts->partial == 0 || x.facts->partial == 0);
+  stays = x.away == 0 && y.away == 0 && x.rank() == y.rank();
+  for (int d = 0; d < y.rank() && stays; ++d) stays = x.own(d) == y.own(d);
+  latest = {};
+  result = y.runs.few();
+}
+DIMESH_OUTLINE inline void note_blocks(const tensor_core& y, const tensor_core& x) {
+  if (keeps_blocks(y, x)) known_blocks::of(y.facts, x.facts).note(y, x);
 }
 DIMESH_OUTLINE inline void forget_plans() {
   for (known_blocks& known : known_blocks::all()) known.latest = {};

@@ -111,6 +111,7 @@ template <class X> struct not_by_element;
 template <class Dim> struct dim_without_index;  // of those that say where an element is
 template <class X> struct move_not_awaited;  // a tensor that is on its way
 template <class X> struct move_not_given_up;  // await uses a handle up
+template <class X> struct persistent_needs_data;  // and what it moves is not recorded
 template <class... Arguments> struct wrong_arguments;  // of these types, in this order
 template <class Element> struct element_not_differentiable;
 template <class Element> struct element_not_summable;  // ranks cannot add it up

@@ -76,6 +76,11 @@ class storage {
     return buffer_ != nullptr && buffer_->owners.load(std::memory_order_acquire) == 1 &&
            buffer_->from_program != lent::to_read;
   }
+  /// Room for so many bytes, in which nobody else has any: this memory, if it serves, or other.
+  void become_room(std::size_t bytes) {
+    if (!alone() || buffer_->capacity < bytes || buffer_->home != &pool::of(space_now))
+      *this = acquire(bytes);
+  }
   constexpr bool lent_to_write() const {
     return buffer_ != nullptr && buffer_->from_program == lent::to_write;
   }

@@ -104,9 +104,9 @@ struct halo_plan : move_plan {
   }
   /// Takes tags for all stages and begins the first one: the others follow as messages arrive.
   template <class T> void start(const storage& all, flight& f) const {
-    f.plan = shared_from_this();
+    f.keep(*this);
     for (int i = 0; i < stages.count; ++i)
-      f.tags[i] = window_tag(moves(i), "halo_exchange", collective::wire_of<T>);
+      f.tags[i] = window_tag(moves(i), "halo_exchange", collective::wire_of<T>, f, i);
     f.land = [](flight& g, tensor_core& y) {
       const auto& p = static_cast<const halo_plan&>(*g.plan);
       unpack_windows<false>(p.moves(g.stage), static_cast<const T*>(g.in.data()), y.data<T>());

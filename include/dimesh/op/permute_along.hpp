@@ -53,7 +53,7 @@ template <class T> struct permute_along_op {
     if (c.size() == 1) return;
     f.axes = c.axes();
     collective::prepare(c, "permute_along", n, collective::wire_of<T>);
-    const int tag = c.next_tag();
+    const int tag = f.tag_of(c, 0);
     if (to == c.rank() || n == 0) return;
     thread_local std::vector<collective::message> out(1), in_from(1);
     out[0] = {to, {0, n}};

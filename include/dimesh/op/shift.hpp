@@ -54,9 +54,9 @@ template <class T> struct shift_op {
   void start(results y, operands x, flight& f) const {
     const shift_plan& p = plan(x[0]);
     zero_beyond(p, y[0].data<T>());
-    f.plan = p.shared_from_this();
+    f.keep(p);
     start_windows<T>(p, x[0].memory, y[0].memory, "shift",
-                     window_tag(p, "shift", collective::wire_of<T>), f);
+                     window_tag(p, "shift", collective::wire_of<T>, f), f);
     f.land = [](flight& g, tensor_core& to) {
       unpack_windows<false>(static_cast<const shift_plan&>(*g.plan),
                             static_cast<const T*>(g.in.data()), to.data<T>());

@@ -196,14 +196,14 @@ template <class T> void zero_beyond(const window_moves& m, T* y) {
 /// What others get: in x itself, or in `room`.
 template <class T> const T* pack_windows(const window_moves& m, const T* x, storage& room) {
   if (m.sends_in_place) return x;
-  room = storage::acquire(static_cast<std::size_t>(m.sent) * sizeof(T));
+  room.become_room(static_cast<std::size_t>(m.sent) * sizeof(T));
   for (const moved_box& b : m.out) b.move<false>(x, static_cast<T*>(room.data()));
   return static_cast<const T*>(room.data());
 }
 /// Where it comes to: into y itself, or into `room`.
 template <class T> T* place_for_windows(const window_moves& m, T* y, storage& room) {
   if (m.receives_in_place) return y;
-  room = storage::acquire(static_cast<std::size_t>(m.received) * sizeof(T));
+  room.become_room(static_cast<std::size_t>(m.received) * sizeof(T));
   return static_cast<T*>(room.data());
 }
 template <bool Add, class T> void unpack_windows(const window_moves& m, const T* received, T* y) {
@@ -243,11 +243,13 @@ void start_windows(const window_moves& m, const storage& from, const storage& to
                                   m.sends, collective::bytes_of(received), m.receives, call, tag,
                                   collective::most_per_call<T>, f.under_way);
 }
-/// The tag, and what checked builds compare, of messages that are about to start.
-inline int window_tag(const window_moves& m, const char* call, const collective::wire& w) {
+/// The tag, and what checked builds compare, of messages that are about to start: those of a
+/// flight's stage.
+inline int window_tag(const window_moves& m, const char* call, const collective::wire& w, flight& f,
+                      int stage = 0) {
   if (m.over == nullptr) return 0;
   collective::prepare(*m.over, call, 0, w);
-  return m.over->next_tag();
+  return f.tag_of(*m.over, stage);
 }
 
 }  // namespace detail

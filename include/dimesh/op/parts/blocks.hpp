@@ -129,7 +129,7 @@ template <class T> void gather_parts(const tensor_core& x, const tensor_core& y)
 template <class T> void start_gather_parts(const tensor_core& x, const tensor_core& y, flight& f) {
   const parts_plan& p = gather_plan(x, y);
   if (p.over == nullptr || !p.fits) return gather_parts<T>(x, y);
-  if (!p.equal || !p.in_order) f.plan = p.shared_from_this();  // its counts, or its boxes
+  if (!p.equal || !p.in_order) f.keep(p);  // its counts, or its boxes
   f.axes = p.over->axes();
   f.in = room_for_parts(p);
   T* const received = p.in_order ? y.data<T>() : static_cast<T*>(f.in.data());

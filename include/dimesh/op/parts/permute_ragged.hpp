@@ -73,7 +73,7 @@ template <class T> struct permute_ragged_op {
     collective::start_exchange_some(*c, collective::wire_of<T>,
                                     collective::bytes_of(x[0].data<const T>()), m.out,
                                     collective::bytes_of(y[0].data<T>()), m.in, call.data(),
-                                    c->next_tag(), collective::most_per_call<T>, f.under_way);
+                                    f.tag_of(*c, 0), collective::most_per_call<T>, f.under_way);
   }
   constexpr void cost(tally& t, results, operands x) const {
     const index_t bytes = x[0].bytes();
