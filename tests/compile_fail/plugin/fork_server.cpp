@@ -12,12 +12,15 @@
 #include <diagnostic.h>
 #include <fcntl.h>
 #include <plugin-version.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <string_view>
+#include <vector>
 
 int plugin_is_GPL_compatible;  // asked for by g++
 
@@ -31,9 +34,56 @@ void say_to(const char* path, int descriptor) {
   close(file);
 }
 
+/// Moves what lies between these addresses into pages of 2 MB, where the system has them.
+void take_large_pages(unsigned long begin, unsigned long end) {
+  constexpr unsigned long page = 2ul << 20;
+  begin = (begin + page - 1) / page * page;
+  end = end / page * page;
+  if (end <= begin) {
+    return;
+  }
+  void* const room = mmap(nullptr, end - begin + page, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED) {
+    return;
+  }
+  const auto at = (reinterpret_cast<unsigned long>(room) + page - 1) / page * page;
+  void *const from = reinterpret_cast<void*>(begin), *const to = reinterpret_cast<void*>(at);
+  if (madvise(to, end - begin, MADV_HUGEPAGE) == 0) {
+    std::memcpy(to, from, end - begin);
+    mremap(to, end - begin, end - begin, MREMAP_MAYMOVE | MREMAP_FIXED, from);
+  }
+}
+/// A child begins with a copy of the table of pages, which of 0.6 GB in pages of 4 KB takes a third
+/// of a case's time. What the headers became lies in few areas.
+void take_large_pages() {
+  struct area {
+    unsigned long begin, end;
+  };
+  std::vector<area> large;
+  std::FILE* const maps = std::fopen("/proc/self/maps", "r");
+  if (maps == nullptr) {
+    return;
+  }
+  area a{};
+  char may[5] = "";  // rw-p: read, written, and private
+  const auto here = reinterpret_cast<unsigned long>(&a);
+  while (std::fscanf(maps, "%lx-%lx %4s%*[^\n]", &a.begin, &a.end, may) == 3) {
+    const bool is_stack = a.begin <= here && here < a.end;
+    if (std::string_view(may) == "rw-p" && !is_stack && a.end - a.begin >= (16ul << 20)) {
+      large.push_back(a);
+    }
+  }
+  std::fclose(maps);
+  for (const area& it : large) {
+    take_large_pages(it.begin, it.end);
+  }
+}
+
 /// Returns in a child for each line of standard input, and ends the parent after the last.
 void serve() {
   instantiate_pending_templates(0);
+  take_large_pages();
   std::string path;
   for (int c = std::getchar(); c != EOF; c = std::getchar()) {
     if (c != '\n') {
