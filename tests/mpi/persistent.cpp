@@ -8,10 +8,10 @@
 // out again; results that somebody keeps stay; mistakes are told, and nothing is left behind.
 #include "dimesh/core/repeated.hpp"
 
+#include <dimesh/any_tensor.hpp>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/cost.hpp>
 #include <dimesh/op/cuts.hpp>
-#include <dimesh/any_tensor.hpp>
 #include <dimesh/op/persistent.hpp>
 #include <dimesh/plan/runtime_tensor.hpp>
 

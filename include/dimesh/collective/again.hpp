@@ -44,21 +44,33 @@ class messages_again {
   void rewind();
   /// The next ones are between these memories. True: as they were last time.
   bool has(const void* x, const void* y);
-  /// Then: begins them all. Returns what MPI does.
-  int start_all(std::vector<MPI_Request>& requests, std::vector<under_way>& what);
+  /// Then: begins these. Returns what MPI does.
+  int start_set(std::vector<MPI_Request>& requests, std::vector<under_way>& what);
   /// Else: begins the next one, by the request of last time if that is for the same message:
   /// `request` becomes it. Returns what MPI does.
   int start(const message_again& m, MPI_Request& request);
+  /// All that there are, of all sets.
+  int start_all() { return MPI_Startall(size(), requests_.data()); }
+  int wait_all() { return MPI_Waitall(size(), requests_.data(), MPI_STATUSES_IGNORE); }
+  int test_all(int& over) {
+    return MPI_Testall(size(), requests_.data(), &over, MPI_STATUSES_IGNORE);
+  }
+  void add_all(std::vector<MPI_Request>& requests, std::vector<under_way>& what) const {
+    add(0, requests_.size(), requests, what);
+  }
   /// None of them is under way. (MPI runs, or there are none.)
   void free() noexcept;
   /// Somebody else has these requests, and frees them when they are over.
   void leave(const std::vector<MPI_Request>& to) noexcept;
 
  private:
+  int size() const { return static_cast<int>(requests_.size()); }
   struct set {
     const void *x = nullptr, *y = nullptr;
     std::size_t begin = 0, end = 0;
   };
+  void add(std::size_t begin, std::size_t end, std::vector<MPI_Request>& requests,
+           std::vector<under_way>& what) const;
   std::vector<message_again> all_;
   std::vector<MPI_Request> requests_;  // of each
   std::vector<set> sets_;
@@ -78,18 +90,23 @@ DIMESH_OUTLINE inline bool messages_again::has(const void* x, const void* y) {
   s = {x, y, next_, next_};
   return false;
 }
-DIMESH_OUTLINE inline int messages_again::start_all(std::vector<MPI_Request>& requests,
+DIMESH_OUTLINE inline int messages_again::start_set(std::vector<MPI_Request>& requests,
                                                     std::vector<under_way>& what) {
   const set& s = sets_[next_set_ - 1];
   next_ = s.end;
   if (s.begin == s.end) return MPI_SUCCESS;
   const auto n = static_cast<int>(s.end - s.begin);
   const int code = MPI_Startall(n, &requests_[s.begin]);  // which may be others then
-  for (std::size_t i = s.begin; i < s.end; ++i) {
+  add(s.begin, s.end, requests, what);
+  return code;
+}
+DIMESH_OUTLINE inline void messages_again::add(std::size_t begin, std::size_t end,
+                                               std::vector<MPI_Request>& requests,
+                                               std::vector<under_way>& what) const {
+  for (std::size_t i = begin; i < end; ++i) {
     requests.push_back(requests_[i]);
     what.push_back(all_[i].what);
   }
-  return code;
 }
 DIMESH_OUTLINE inline int messages_again::start(const message_again& m, MPI_Request& request) {
   if (next_ == all_.size()) {

@@ -105,6 +105,10 @@ class requests {
   /// Begins what went between these memories last time, if it did, all of it or, where it is to be
   /// told `one_by_one`, nothing. Returns whether.
   bool start_again(const void* x, const void* y, const char* call, bool one_by_one);
+  /// What there is for messages that are repeated; null until repeat(), and after give_up().
+  messages_again* repeated() { return again_ ? &*again_ : nullptr; }
+  /// All of them are under way.
+  void add_repeated() { again_->add_all(requests_, what_); }
   /// Memory that the requests read or write: it stays taken until they are done.
   void keep(const dimesh::detail::storage& memory);
   /// Keeping as many takes no memory later, when an exception passes.
@@ -178,7 +182,7 @@ DIMESH_OUTLINE inline bool requests::start_again(const void* x, const void* y, c
                                                  bool one_by_one) {
   if (!again_ || !again_->has(x, y) || one_by_one) return false;
   elements_.open();
-  dimesh::detail::check(again_->start_all(requests_, what_), call);
+  dimesh::detail::check(again_->start_set(requests_, what_), call);
   return true;
 }
 DIMESH_OUTLINE inline void requests::note(int code, const char* call) {

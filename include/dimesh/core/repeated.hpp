@@ -7,44 +7,22 @@
 //   m.at_once(y, x);   m.begin(y, x);  ...  m.end(y);
 #pragma once
 
-#include "dimesh/core/flight_ends.hpp"
+#include "dimesh/collective/call_again.hpp"
+#include "dimesh/core/mover_functions.hpp"
 #include "dimesh/core/run_plain.hpp"
+#include "dimesh/detail/flag_of_one.hpp"
 
 namespace dimesh::detail {
 
-/// Starts a mover; one that has no start is over at once.
-template <class Op> void start_or_fill(const operation& mover, results y, operands x, flight& f) {
-  if constexpr (can_start<Op>)
-    start_here(static_cast<const bound<Op, 0>&>(mover).op, mover, y, x, f);
-  else
-    fill_here(mover, y, x);
-}
-
 class repeated_move {
  public:
-  repeated_move() = default;
-  repeated_move(repeated_move&& m) noexcept { *this = std::move(m); }
-  repeated_move& operator=(repeated_move&& m) noexcept {
-    flight_ = std::move(m.flight_);
-    start_ = m.start_;
-    begun_ = std::exchange(m.begun_, false);
-    waits_ = m.waits_;
-    known_ = m.known_;
-    plan_ = std::move(m.plan_);
-    cuts_ = m.cuts_;
-    once_ = m.once_;
-    call_ = m.call_;
-    call_once_ = m.call_once_;
-    return *this;
-  }
-
   /// y becomes a result of op of x, whose elements are not there yet.
   template <class Op>
   void make(const Op& op, event_kind kind, tensor_core& y, const tensor_core& x) {
     flight_ = flight_owner(flight::fresh());
     flight_->hold<bound<Op, 0>>(op);
     flight_->kind = kind;
-    start_ = &start_or_fill<Op>;
+    mover_ = &functions_of_mover<Op>;
     waits_ = can_start<Op> && kind == event_kind::message;
     set_up(y, x);
   }
@@ -54,33 +32,38 @@ class repeated_move {
   /// Moves what x holds. Collectives by MPI's blocking calls, which are the faster ones.
   void at_once(tensor_core& y, const tensor_core& x) {
     if (is_one_call(y, x)) [[likely]]
-      check(call_.now(), name());
+      run_call(y, x);
     else
       at_once_by_mover(y, x);
   }
   void begin(tensor_core& y, const tensor_core& x);
-  bool ready(tensor_core& y) {
-    require_begun("ready");
-    return flight_->ready(y);
-  }
+  bool ready(tensor_core& y);
   void end(tensor_core& y);
   /// Nobody waits for it: it does so itself, as a started move does.
   void drop(tensor_core& y) noexcept {
-    if (std::exchange(begun_, false)) flight_->drop(y);
+    if (by_call_.take()) call_.leave_to(flight_->under_way);
+    if (begun_.take()) flight_->drop(y);
+    call_.forget();
     flight_ = flight_owner();
   }
 
  private:
   /// Is all that is to be done one call of MPI, as it was last time?
   bool is_one_call(const tensor_core& y, const tensor_core& x) const {
-    return call_.what != collective::dense::nothing && !begun_ && watcher == nullptr &&
+    return call_.fits(x.memory.data(), y.memory.data()) && !begun_ && watcher == nullptr &&
            waits_told_to.load(std::memory_order_acquire) == nullptr && x.once == call_once_ &&
-           x.memory.data() == call_.x && y.memory.data() == call_.y && y.memory.alone() &&
-           known_.is_from(x, y.facts, y.grid) && x.grid->alive();
+           y.memory.alone() && known_.is_from(x, y.facts, y.grid) && x.grid->alive();
   }
+  void run_call(tensor_core& y, const tensor_core& x) {
+    if (mover_->before != nullptr) run_before(y, x);
+    if (const int code = call_.now(); code != MPI_SUCCESS) [[unlikely]]
+      fail(code, y, x);
+  }
+  void run_before(tensor_core& y, const tensor_core& x);
   void at_once_by_mover(tensor_core& y, const tensor_core& x);
-  /// Runs the mover, and sees whether that is one call of MPI from x to y.
   void run_mover(tensor_core& y, const tensor_core& x);
+  /// Where what it has told MPI was all, that is known from now on.
+  void note_call(const collective::dense_calls_here& seen, tensor_core& y, const tensor_core& x);
   const char* name() const { return flight_->mover->facts->name.data(); }
   void set_up(tensor_core& y, const tensor_core& x);
   /// Has x all that it had, but for its elements? Throws dimesh::error where not.
@@ -99,6 +82,7 @@ class repeated_move {
   void keep_plan();
   /// After a failure: what MPI may still read or write is let go of when it is over.
   void give_up(tensor_core& y, const tensor_core& x);
+  [[noreturn]] void fail(int code, tensor_core& y, const tensor_core& x);
   // Device kernels may still write what is moved; tests' closed pages are opened; calls are told.
 #if defined(DIMESH_CHECKED) || defined(DIMESH_CLOSED)
   static constexpr bool may_be_one_call = false;
@@ -107,14 +91,14 @@ class repeated_move {
 #endif
 
   flight_owner flight_;
-  start_function start_ = nullptr;
-  bool begun_ = false;
+  const mover_functions* mover_ = nullptr;
+  flag_of_one begun_, by_call_;
   bool waits_ = false;  // messages: by persistent requests they are faster than blocking
   known_blocks known_;
   std::shared_ptr<const move_plan> plan_;  // that `known_` points to
   cut_list cuts_;
   unsigned once_ = 0;
-  collective::dense_call call_;  // of an operand that counted once along these axes
+  collective::call_again call_;  // of an operand that counted once along these axes
   unsigned call_once_ = 0;
 };
 
@@ -173,26 +157,43 @@ inline void repeated_move::keep_plan() {
   if (const move_plan* const p = known_.latest.plan; p != plan_.get() && p != nullptr)
     plan_ = p->shared_from_this();
 }
+inline void repeated_move::run_before(tensor_core& y, const tensor_core& x) {
+  const tensor_core* const at[] = {&x};
+  tensor_core* const to[] = {&y};
+  const in_space here(x.facts->space);
+  const going_on as_before(y, x, &known_);
+  mover_->before(*flight_->mover, results(to, 1), operands(at, 1));
+}
 inline void repeated_move::run_mover(tensor_core& y, const tensor_core& x) {
   flight& f = *flight_;
   const tensor_core* const at[] = {&x};
   tensor_core* const to[] = {&y};
   const in_space here(x.facts->space);
   const going_on as_before(y, x, &known_);
+  const collective::dense_calls_here seen;
   if (waits_) {
     f.under_way.repeat();
-    start_(*f.mover, results(to, 1), operands(at, 1), f);
+    mover_->start(*f.mover, results(to, 1), operands(at, 1), f);
     f.finish(y);
     f.rest();
   } else {
-    const collective::dense_calls_here seen;
     f.mover->fill(results(to, 1), operands(at, 1));
-    const bool one = seen.count == 1 && seen.latest.x == x.memory.data() &&
-                     seen.latest.y == y.memory.data() && may_be_one_call && !collective::stages();
-    call_ = one ? seen.latest : collective::dense_call{};
-    call_once_ = x.once;
   }
+  note_call(seen, y, x);
   keep_plan();
+}
+inline void repeated_move::note_call(const collective::dense_calls_here& seen, tensor_core& y,
+                                     const tensor_core& x) {
+  call_.forget();
+  if (!may_be_one_call || collective::stages()) return;
+  const tensor_core* const at[] = {&x};
+  tensor_core* const to[] = {&y};
+  void* const written = y.memory.data();
+  if (seen.count == 1 && seen.latest.x == x.memory.data() && seen.latest.y == written)
+    call_.become(seen.latest);
+  else if (waits_ && mover_->only_messages(*flight_->mover, results(to, 1), operands(at, 1)))
+    call_.become(flight_->under_way, x.memory.data(), written);
+  call_once_ = x.once;
 }
 DIMESH_OUTLINE inline void repeated_move::at_once_by_mover(tensor_core& y, const tensor_core& x) {
   require_idle("run");
@@ -213,7 +214,7 @@ DIMESH_OUTLINE inline void repeated_move::at_once_by_mover(tensor_core& y, const
   }
 }
 DIMESH_OUTLINE inline void repeated_move::begin(tensor_core& y, const tensor_core& x) {
-  const bool one_call = is_one_call(y, x);
+  const bool one_call = is_one_call(y, x) && !collective::detail::progress_list::all().is_on();
   require_idle("start");
   known_blocks* const known = one_call || make_room(y, x) ? &known_ : nullptr;
   if (known == nullptr) {
@@ -222,26 +223,44 @@ DIMESH_OUTLINE inline void repeated_move::begin(tensor_core& y, const tensor_cor
   }
   flight& f = *flight_;
   f.x.memory = x.memory;
-  f.x.once = x.once;
   begun_ = true;
+  if (one_call) {
+    f.exceptions = 0;  // as mostly: to find out takes as long as the rest
+    by_call_ = true;
+    if (mover_->before != nullptr) run_before(y, x);
+    if (const int code = call_.begin(); code != MPI_SUCCESS) fail(code, y, x);
+    return;
+  }
+  f.x.once = x.once;
   try {
-    if (one_call) {
-      f.exceptions = std::uncaught_exceptions();
-      check(call_.begin(f.under_way.add()), name());
-      f.begun();
-    } else {
-      f.under_way.repeat();
-      leave_ground(f, y, x, known, start_);
-      if (known != nullptr) keep_plan();
-    }
+    const collective::dense_calls_here seen;
+    f.under_way.repeat();
+    leave_ground(f, y, x, known, mover_->start);
+    if (known == nullptr) return;
+    note_call(seen, y, x);
+    keep_plan();
   } catch (...) {
     begun_ = false;
     give_up(y, x);
     throw;
   }
 }
+DIMESH_OUTLINE inline bool repeated_move::ready(tensor_core& y) {
+  require_begun("ready");
+  if (!by_call_) return flight_->ready(y);
+  int over = 0;
+  if (const int code = call_.test(over); code != MPI_SUCCESS) fail(code, y, flight_->x);
+  return over != 0;
+}
 DIMESH_OUTLINE inline void repeated_move::end(tensor_core& y) {
   require_begun("wait");
+  if (by_call_) {
+    if (const int code = call_.wait(); code != MPI_SUCCESS) fail(code, y, flight_->x);
+    by_call_ = false;
+    begun_ = false;
+    flight_->x.memory = storage{};
+    return;
+  }
   begun_ = false;
   try {
     land_flight(*flight_, y);
@@ -251,7 +270,15 @@ DIMESH_OUTLINE inline void repeated_move::end(tensor_core& y) {
   }
   flight_->rest();
 }
+DIMESH_OUTLINE inline void repeated_move::fail(int code, tensor_core& y, const tensor_core& x) {
+  if (by_call_.take()) call_.leave_to(flight_->under_way);
+  begun_ = false;
+  const char* const call = name();
+  give_up(y, x);
+  raise_mpi(code, call);
+}
 DIMESH_OUTLINE inline void repeated_move::give_up(tensor_core& y, const tensor_core& x) {
+  call_.forget();
   flight_->x.memory = x.memory;
   flight_->result = y.memory;
   flight_->rest();

@@ -62,6 +62,7 @@ template <class T> struct permute_along_op {
                                     collective::bytes_of(y[0].data<T>()), in_from, "permute_along",
                                     tag, collective::most_per_call<T>, f.under_way);
   }
+  bool only_messages(results, operands x) const { return to != x[0].grid->along(1u << a).rank(); }
   constexpr void cost(tally& t, results, operands x) const {
     const index_t bytes = x[0].bytes();
     if (sends && bytes > 0) t.collective(event_kind::message, 1u << a, bytes, bytes);

@@ -63,6 +63,12 @@ template <class T> struct shift_op {
       return true;
     };
   }
+  bool only_messages(results, operands x) const { return plan(x[0]).is_in_place(); }
+  void before_messages(results y, operands x) const {
+    const shift_plan& p = plan(x[0]);
+    zero_beyond(p, y[0].data<T>());
+    for (const moved_box& b : p.kept) b.move<false>(x[0].data<const T>(), y[0].data<T>());
+  }
   constexpr void cost(tally& t, results y, operands x) const {
     const index_t rows = x[0].local(d) > 0 ? x[0].bytes() / x[0].local(d) : 0;
     const cut_dim dim = dim_of(x[0]);

@@ -42,8 +42,8 @@ void take_large_pages(unsigned long begin, unsigned long end) {
   if (end <= begin) {
     return;
   }
-  void* const room = mmap(nullptr, end - begin + page, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const room =
+      mmap(nullptr, end - begin + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (room == MAP_FAILED) {
     return;
   }

@@ -106,6 +106,8 @@ struct window_moves {
   /// arrays that may be one.
   window_moves(const grid_state& grid, const cut_dim& dim, const window& w, const array_box& blocks,
                const array_box& windows, bool back);
+  /// Do messages go from where elements lie to where they belong?
+  bool is_in_place() const { return over != nullptr && sends_in_place && receives_in_place; }
 
  private:
   static void add(std::vector<collective::message>& list, index_t& total, index_t rank,

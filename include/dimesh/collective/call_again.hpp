@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is left of a move whose memories lie where they lay last time, if it packs nothing? What MPI
+// was told: a collective, or messages that have persistent requests.
+//
+//   call_again c;   c.become(dense);   if (c.fits(x, y)) check(c.now(), "all_gather");
+//   check(c.begin(), ...);   ...   check(c.wait(), ...);
+#pragma once
+
+#include "dimesh/collective/requests.hpp"
+#include "dimesh/detail/compiled.hpp"
+
+namespace dimesh::collective {
+
+class call_again {
+ public:
+  call_again() = default;
+  /// It is this collective.
+  void become(const dense_call& c) {
+    call_ = c;
+    messages_ = nullptr;
+  }
+  /// It is the messages that these requests have, between x and y.
+  void become(requests& of, const void* x, void* y) {
+    call_ = {dense::nothing, x, y};
+    messages_ = of.repeated();
+  }
+  void forget() { *this = {}; }
+  bool fits(const void* x, const void* y) const {
+    return x == call_.x && y == call_.y && (call_.what != dense::nothing || messages_ != nullptr);
+  }
+
+  /// Each returns what MPI does.
+  int now() {
+    if (messages_ == nullptr) return call_.now();
+    const int code = messages_->start_all();
+    return code == MPI_SUCCESS ? messages_->wait_all() : code;
+  }
+  int begin() { return messages_ == nullptr ? call_.begin(&request_) : messages_->start_all(); }
+  int test(int& over) {
+    const dimesh::detail::errors_of_waits_returned here;
+    return messages_ == nullptr ? MPI_Test(&request_, &over, MPI_STATUS_IGNORE)
+                                : messages_->test_all(over);
+  }
+  int wait() { return messages_ == nullptr ? wait_for(request_) : messages_->wait_all(); }
+  /// What was begun is to be waited for there.
+  void leave_to(requests& r) {
+    if (messages_ == nullptr)
+      *r.add() = std::exchange(request_, MPI_REQUEST_NULL);
+    else
+      r.add_repeated();
+  }
+
+ private:
+  static int wait_for(MPI_Request& r) {
+    const dimesh::detail::errors_of_waits_returned here;
+    return MPI_Wait(&r, MPI_STATUS_IGNORE);
+  }
+  dense_call call_;
+  messages_again* messages_ = nullptr;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+}  // namespace dimesh::collective
