@@ -6,6 +6,7 @@
 #include <dimesh/nn/dense.hpp>
 #include <dimesh/nn/moe/parts/filled_op.hpp>
 #include <dimesh/op/attention.hpp>
+#include <dimesh/op/persistent.hpp>
 #include <dimesh/op/rotary.hpp>
 #include <dimesh/show/svg.hpp>
 #include <dimesh/show/timeline_svg.hpp>

@@ -9,7 +9,7 @@
 
 #include <census.hpp>
 
-#include "support/race.hpp"
+#include "race.hpp"
 
 namespace bench {
 

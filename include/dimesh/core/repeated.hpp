@@ -157,7 +157,7 @@ inline void repeated_move::keep_plan() {
   if (const move_plan* const p = known_.latest.plan; p != plan_.get() && p != nullptr)
     plan_ = p->shared_from_this();
 }
-inline void repeated_move::run_before(tensor_core& y, const tensor_core& x) {
+DIMESH_OUTLINE inline void repeated_move::run_before(tensor_core& y, const tensor_core& x) {
   const tensor_core* const at[] = {&x};
   tensor_core* const to[] = {&y};
   const in_space here(x.facts->space);
