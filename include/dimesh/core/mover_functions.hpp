@@ -4,6 +4,7 @@
 //
 //   bool only_messages(results y, operands x) const;   // they go from x to y, and nothing follows
 //   void before_messages(results y, operands x) const;   // what is done before; or none
+//   void after_messages(results y, operands x) const;    // and when they are over; or none
 #pragma once
 
 #include "dimesh/core/flight_ends.hpp"
@@ -25,24 +26,27 @@ template <class Op> bool has_only_messages(const operation& mover, results y, op
   else
     return false;
 }
-/// The local part of such a mover, before its messages begin.
-template <class Op> void run_before_messages(const operation& mover, results y, operands x) {
+/// The local part of such a mover, before its messages begin, and when they are over.
+template <class Op> void run_before(const operation& mover, results y, operands x) {
   static_cast<const bound<Op, 0>&>(mover).op.before_messages(y, x);
 }
-template <class Op>
-inline constexpr bool has_before =
-    requires(const Op& op, results y, operands x) { op.before_messages(y, x); };
+template <class Op> void run_after(const operation& mover, results y, operands x) {
+  static_cast<const bound<Op, 0>&>(mover).op.after_messages(y, x);
+}
 
 struct mover_functions {
   start_function start;
   bool (*only_messages)(const operation& mover, results y, operands x);
-  void (*before)(const operation& mover, results y, operands x);  // or null
+  using local_part = void (*)(const operation& mover, results y, operands x);
+  local_part before = nullptr, after = nullptr;
 };
 template <class Op> constexpr mover_functions make_mover_functions() {
-  if constexpr (has_before<Op>)
-    return {&start_or_fill<Op>, &has_only_messages<Op>, &run_before_messages<Op>};
-  else
-    return {&start_or_fill<Op>, &has_only_messages<Op>, nullptr};
+  mover_functions f{&start_or_fill<Op>, &has_only_messages<Op>};
+  if constexpr (requires(const Op& op, results y, operands x) { op.before_messages(y, x); })
+    f.before = &run_before<Op>;
+  if constexpr (requires(const Op& op, results y, operands x) { op.after_messages(y, x); })
+    f.after = &run_after<Op>;
+  return f;
 }
 template <class Op>
 inline constexpr mover_functions functions_of_mover = make_mover_functions<Op>();

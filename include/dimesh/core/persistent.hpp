@@ -83,7 +83,7 @@ template <class X, class Y> class [[nodiscard("a persistent move is made to be r
   bool ready() { return move_.ready(detail::core_of(y_)); }
   /// Waits for the move under way. Throws dimesh::error where there is none.
   const Y& wait() {
-    move_.end(detail::core_of(y_));
+    move_.end(detail::core_of(y_), detail::core_of(x_));
     return y_;
   }
   /// No tensor: says so.

@@ -38,7 +38,7 @@ class repeated_move {
   }
   void begin(tensor_core& y, const tensor_core& x);
   bool ready(tensor_core& y);
-  void end(tensor_core& y);
+  void end(tensor_core& y, const tensor_core& x);
   /// Nobody waits for it: it does so itself, as a started move does.
   void drop(tensor_core& y) noexcept {
     if (by_call_.take()) call_.leave_to(flight_->under_way);
@@ -55,11 +55,12 @@ class repeated_move {
            y.memory.alone() && known_.is_from(x, y.facts, y.grid) && x.grid->alive();
   }
   void run_call(tensor_core& y, const tensor_core& x) {
-    if (mover_->before != nullptr) run_before(y, x);
+    if (mover_->before != nullptr) run_part(mover_->before, y, x);
     if (const int code = call_.now(); code != MPI_SUCCESS) [[unlikely]]
       fail(code, y, x);
+    if (mover_->after != nullptr) run_part(mover_->after, y, x);
   }
-  void run_before(tensor_core& y, const tensor_core& x);
+  void run_part(mover_functions::local_part part, tensor_core& y, const tensor_core& x);
   void at_once_by_mover(tensor_core& y, const tensor_core& x);
   void run_mover(tensor_core& y, const tensor_core& x);
   /// Where what it has told MPI was all, that is known from now on.
@@ -157,12 +158,13 @@ inline void repeated_move::keep_plan() {
   if (const move_plan* const p = known_.latest.plan; p != plan_.get() && p != nullptr)
     plan_ = p->shared_from_this();
 }
-DIMESH_OUTLINE inline void repeated_move::run_before(tensor_core& y, const tensor_core& x) {
+DIMESH_OUTLINE inline void repeated_move::run_part(mover_functions::local_part part, tensor_core& y,
+                                                   const tensor_core& x) {
   const tensor_core* const at[] = {&x};
   tensor_core* const to[] = {&y};
   const in_space here(x.facts->space);
   const going_on as_before(y, x, &known_);
-  mover_->before(*flight_->mover, results(to, 1), operands(at, 1));
+  part(*flight_->mover, results(to, 1), operands(at, 1));
 }
 inline void repeated_move::run_mover(tensor_core& y, const tensor_core& x) {
   flight& f = *flight_;
@@ -200,7 +202,7 @@ DIMESH_OUTLINE inline void repeated_move::at_once_by_mover(tensor_core& y, const
   if (!make_room(y, x)) {
     if (waits_) {
       begin(y, x);
-      return end(y);
+      return end(y, x);
     }
     const tensor_core* at[] = {&x};
     tensor_core* const to[] = {&y};
@@ -227,7 +229,7 @@ DIMESH_OUTLINE inline void repeated_move::begin(tensor_core& y, const tensor_cor
   if (one_call) {
     f.exceptions = 0;  // as mostly: to find out takes as long as the rest
     by_call_ = true;
-    if (mover_->before != nullptr) run_before(y, x);
+    if (mover_->before != nullptr) run_part(mover_->before, y, x);
     if (const int code = call_.begin(); code != MPI_SUCCESS) fail(code, y, x);
     return;
   }
@@ -252,13 +254,14 @@ DIMESH_OUTLINE inline bool repeated_move::ready(tensor_core& y) {
   if (const int code = call_.test(over); code != MPI_SUCCESS) fail(code, y, flight_->x);
   return over != 0;
 }
-DIMESH_OUTLINE inline void repeated_move::end(tensor_core& y) {
+DIMESH_OUTLINE inline void repeated_move::end(tensor_core& y, const tensor_core& x) {
   require_begun("wait");
   if (by_call_) {
     if (const int code = call_.wait(); code != MPI_SUCCESS) fail(code, y, flight_->x);
     by_call_ = false;
     begun_ = false;
     flight_->x.memory = storage{};
+    if (mover_->after != nullptr) run_part(mover_->after, y, x);
     return;
   }
   begun_ = false;

@@ -45,15 +45,16 @@ template <class T> struct halo_exchange_op {
     p.start<T>(y[0].memory, f);
   }
   bool only_messages(results y, operands) const {
-    const halo_plan& p = halo_plan::of(y[0], stages, false);
-    return stages.count == 1 && p.at[0].is_in_place();
+    return halo_plan::of(y[0], stages, false).only_stage() >= 0;
   }
   void before_messages(results y, operands x) const {
     const halo_plan& p = halo_plan::of(y[0], stages, false);
-    T* const all = y[0].data<T>();
-    p.inside.move<false>(x[0].data<const T>(), all);
-    zero_beyond(p.at[0], all);
-    for (const moved_box& b : p.at[0].kept) b.move<false>(all, all);
+    p.inside.move<false>(x[0].data<const T>(), y[0].data<T>());
+    p.fill_locally(0, p.only_stage() + 1, y[0].data<T>());
+  }
+  void after_messages(results y, operands) const {
+    const halo_plan& p = halo_plan::of(y[0], stages, false);
+    p.fill_locally(p.only_stage() + 1, stages.count, y[0].data<T>());
   }
   constexpr void cost(tally& t, results y, operands x) const {
     stages.cost(t, placement_of(x[0]), x[0].layout(), y[0], false);

@@ -68,6 +68,20 @@ struct halo_plan : move_plan {
 
   /// The first stage that waits for other ranks; `stages.count` where none does.
   int first_that_waits() const;
+  /// The one stage that has messages, all of them in place; -1 where there is none, or others.
+  int only_stage() const {
+    const int i = first_that_waits();
+    for (int later = i + 1; later < stages.count; ++later)
+      if (moves(later).over != nullptr) return -1;
+    return i < stages.count && moves(i).is_in_place() ? i : -1;
+  }
+  /// What no other rank has part in, of stages [begin, end).
+  template <class T> void fill_locally(int begin, int end, T* all) const {
+    for (int i = begin; i < end; ++i) {
+      zero_beyond(moves(i), all);
+      for (const moved_box& b : moves(i).kept) b.move<false>(all, all);
+    }
+  }
   /// Elements of an array become what a stage that goes through buffers has sent of them.
   template <class T> void restore_sent(int i, const T* sent, T* all) const {
     for (const moved_box& b : moves(i).out) b.move_back(sent, all);
