@@ -24,6 +24,7 @@ struct line : dm::axis<> {};
 struct ring : dm::mesh<line> {};
 struct row : dm::dim<> {};
 struct col : dm::dim<> {};
+using whole = dm::layout<ring>;
 using by_row = dm::layout<ring, dm::split<row, line>>;
 using by_col = dm::layout<ring, dm::split<col, line>>;
 using addends = dm::layout<ring, dm::partial<line>>;
@@ -143,6 +144,41 @@ void neighbours(bench::contest& race, const dm::grid<ring>& g, dm::index_t bytes
       });
 }
 
+/// Between a place and all, or another one: of `bytes` each.
+void places(bench::contest& race, const dm::grid<ring>& g, dm::index_t bytes) {
+  const dm::index_t n = bytes / 4;
+  const auto elements = static_cast<int>(n);
+  const MPI_Comm comm = g.along<line>();
+  const auto me = static_cast<int>(g.coord<line>());
+  const auto size = static_cast<long>(bytes);
+  std::vector<float> in(static_cast<std::size_t>(elements), 1.0f), out(in.size());
+  float *const x = in.data(), *const y = out.data();
+  const auto here = dm::place<line, 0>(dm::constant<matrix<whole>>(g, 1.0f, row{1}, col{n}));
+
+  const auto copied = [&] {  // the result is another tensor, at the place, too
+    if (me == 0) std::memcpy(y, x, static_cast<std::size_t>(size));
+  };
+  both(
+      race, "broadcast", size, dm::persistent_broadcast<line>(here),
+      [&] {
+        copied();
+        MPI_Bcast(y, elements, MPI_FLOAT, 0, comm);
+      },
+      [&](MPI_Request* q) {
+        copied();
+        MPI_Ibcast(y, elements, MPI_FLOAT, 0, comm, q);
+      });
+  both(
+      race, "reduce to a place", size, dm::persistent_reduce<line, 0>(ones<addends>(g, 1, n)),
+      [&] { MPI_Reduce(x, y, elements, MPI_FLOAT, MPI_SUM, 0, comm); },
+      [&](MPI_Request* q) { MPI_Ireduce(x, y, elements, MPI_FLOAT, MPI_SUM, 0, comm, q); });
+  kept_messages given;
+  if (me == 0) given.send(x, elements, 1, 4, comm);
+  if (me == 1) given.receive(y, elements, 0, 4, comm);
+  auto sent = dm::persistent_send<line, 1>(here);
+  race.compare("send", size, [&] { (void)sent.run(); }, [&] { given.run(); });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -155,6 +191,7 @@ int main(int argc, char** argv) {
     for (const dm::index_t bytes : {64, 1 << 10, 1 << 14, 1 << 18, 1 << 20, 1 << 22, 1 << 24}) {
       collectives(race, g, bytes);
       neighbours(race, g, bytes);
+      places(race, g, bytes);
     }
     race.print_score();
   });

@@ -137,9 +137,16 @@ DIMESH_OUTLINE inline void messages_again::leave(const std::vector<MPI_Request>&
 }
 #endif
 
-enum class dense : unsigned char { nothing, all_reduce, reduce_scatter, all_gather, all_to_all };
+enum class dense : unsigned char {
+  nothing,
+  all_reduce,
+  reduce_scatter,
+  reduce,
+  all_gather,
+  all_to_all
+};
 /// A collective that reads one memory and writes another, as MPI is told. Count: of all that is
-/// reduced, of a rank's part elsewhere.
+/// reduced, of a rank's part elsewhere. Root: of reduce.
 struct dense_call {
   dense what = dense::nothing;
   const void* x = nullptr;
@@ -148,6 +155,7 @@ struct dense_call {
   MPI_Datatype type = MPI_DATATYPE_NULL;
   MPI_Op sum = MPI_OP_NULL;
   MPI_Comm comm = MPI_COMM_NULL;
+  int root = 0;
 
   /// Makes it. Returns what MPI does.
   [[gnu::always_inline]] int now() const {
@@ -158,6 +166,8 @@ struct dense_call {
         return MPI_Allreduce(x, y, count, type, sum, comm);
       case dense::reduce_scatter:
         return MPI_Reduce_scatter_block(x, y, count, type, sum, comm);
+      case dense::reduce:
+        return MPI_Reduce(x, y, count, type, sum, root, comm);
       case dense::all_gather:
         return MPI_Allgather(x, count, type, y, count, type, comm);
       case dense::all_to_all:
@@ -174,6 +184,8 @@ struct dense_call {
         return MPI_Iallreduce(x, y, count, type, sum, comm, r);
       case dense::reduce_scatter:
         return MPI_Ireduce_scatter_block(x, y, count, type, sum, comm, r);
+      case dense::reduce:
+        return MPI_Ireduce(x, y, count, type, sum, root, comm, r);
       case dense::all_gather:
         return MPI_Iallgather(x, count, type, y, count, type, comm, r);
       case dense::all_to_all:

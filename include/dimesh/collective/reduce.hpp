@@ -29,10 +29,7 @@ DIMESH_OUTLINE inline void reduce_elements(const dimesh::detail::communicator& c
     const MPI_Op sum = operation(w.kind, reduction::sum);
     const std::byte* const from = near.reads(x + at * w.size, count * w.size);
     dimesh::detail::check(
-        later == nullptr
-            ? MPI_Reduce(from, to, count, w.type(), sum, root, c.handle())
-            : MPI_Ireduce(from, to, count, w.type(), sum, root, c.handle(), later->add()),
-        "reduce");
+        make({dense::reduce, from, to, count, w.type(), sum, c.handle(), root}, later), "reduce");
     near.bring();
   }
 }

@@ -52,7 +52,8 @@ class repeated_move {
   bool is_one_call(const tensor_core& y, const tensor_core& x) const {
     return call_.fits(x.memory.data(), y.memory.data()) && !begun_ && watcher == nullptr &&
            waits_told_to.load(std::memory_order_acquire) == nullptr && x.once == call_once_ &&
-           y.memory.alone() && known_.is_from(x, y.facts, y.grid) && x.grid->alive();
+           (y.memory.alone() || y.away != 0) && known_.is_from(x, y.facts, y.grid) &&
+           x.grid->alive();
   }
   void run_call(tensor_core& y, const tensor_core& x) {
     if (mover_->before != nullptr) run_part(mover_->before, y, x);

@@ -69,6 +69,7 @@ template <class T> struct send_op {
     collective::send(x[0].grid->along(1u << a), x[0].data<const T>(), y[0].data<T>(), n,
                      place_on(x[0], a), place_on(y[0], a), collective::most_per_call<T>, later);
   }
+  bool only_messages(results y, operands x) const { return (x[0].away == 0) != (y[0].away == 0); }
   constexpr void cost(tally& t, results y, operands x) const {
     const index_t bytes = x[0].bytes();
     if (bytes > 0 && place_on(x[0], a) != place_on(y[0], a))
