@@ -143,10 +143,11 @@ enum class dense : unsigned char {
   reduce_scatter,
   reduce,
   all_gather,
-  all_to_all
+  all_to_all,
+  broadcast
 };
-/// A collective that reads one memory and writes another, as MPI is told. Count: of all that is
-/// reduced, of a rank's part elsewhere. Root: of reduce.
+/// A collective that reads one memory and writes another (a broadcast: that one, or reads it), as
+/// MPI is told. Count: of all that is reduced or broadcast, of a rank's part elsewhere.
 struct dense_call {
   dense what = dense::nothing;
   const void* x = nullptr;
@@ -172,6 +173,8 @@ struct dense_call {
         return MPI_Allgather(x, count, type, y, count, type, comm);
       case dense::all_to_all:
         return MPI_Alltoall(x, count, type, y, count, type, comm);
+      case dense::broadcast:
+        return MPI_Bcast(y, count, type, root, comm);
     }
     return MPI_SUCCESS;
   }
@@ -190,6 +193,8 @@ struct dense_call {
         return MPI_Iallgather(x, count, type, y, count, type, comm, r);
       case dense::all_to_all:
         return MPI_Ialltoall(x, count, type, y, count, type, comm, r);
+      case dense::broadcast:
+        return MPI_Ibcast(y, count, type, root, comm, r);
     }
     return MPI_SUCCESS;
   }

@@ -23,10 +23,9 @@ void broadcast(const dimesh::detail::communicator& c, T* x, index_t n, int root,
     staged near(later);
     T* const part =
         near.writes(x + at, count / element<T>::units * wire_of<T>.size, c.rank() == root);
-    dimesh::detail::check(later == nullptr
-                              ? MPI_Bcast(part, count, type, root, c.handle())
-                              : MPI_Ibcast(part, count, type, root, c.handle(), later->add()),
-                          "broadcast");
+    dimesh::detail::check(
+        make({dense::broadcast, part, part, count, type, MPI_OP_NULL, c.handle(), root}, later),
+        "broadcast");
     if (c.rank() != root) near.bring();
   }
 }

@@ -2,7 +2,7 @@
 // What is left of a move whose memories lie where they lay last time, if it packs nothing? What MPI
 // was told: a collective, or messages that have persistent requests.
 //
-//   call_again c;   c.become(dense);   if (c.fits(x, y)) check(c.now(), "all_gather");
+//   call_again c;   c.become(dense, x);   if (c.fits(x, y)) check(c.now(), "all_gather");
 //   check(c.begin(), ...);   ...   check(c.wait(), ...);
 #pragma once
 
@@ -14,9 +14,10 @@ namespace dimesh::collective {
 class call_again {
  public:
   call_again() = default;
-  /// It is this collective.
-  void become(const dense_call& c) {
+  /// It is this collective, of what lies in x (and has been copied, where it is a broadcast).
+  void become(const dense_call& c, const void* x) {
     call_ = c;
+    call_.x = x;
     messages_ = nullptr;
   }
   /// It is the messages that these requests have, between x and y.

@@ -192,8 +192,9 @@ inline void repeated_move::note_call(const collective::dense_calls_here& seen, t
   const tensor_core* const at[] = {&x};
   tensor_core* const to[] = {&y};
   void* const written = y.memory.data();
-  if (seen.count == 1 && seen.latest.x == x.memory.data() && seen.latest.y == written)
-    call_.become(seen.latest);
+  const bool copied = seen.latest.what == collective::dense::broadcast && mover_->before != nullptr;
+  if (seen.count == 1 && (copied || seen.latest.x == x.memory.data()) && seen.latest.y == written)
+    call_.become(seen.latest, x.memory.data());
   else if (waits_ && mover_->only_messages(*flight_->mover, results(to, 1), operands(at, 1)))
     call_.become(flight_->under_way, x.memory.data(), written);
   call_once_ = x.once;

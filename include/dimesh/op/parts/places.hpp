@@ -128,11 +128,15 @@ template <class T> struct broadcast_op {
     f.axes = 1u << a;
     give(y, x, &f.under_way);
   }
+  void before_messages(results y, operands x) const {
+    if (x[0].grid->coords()[a] == from(x[0]))
+      collective::copy(x[0].data<T>(), y[0].data<T>(), y[0].elements());
+  }
   void give(results y, operands x, collective::requests* later) const {
     const auto& grid = *x[0].grid;
     T* const to = y[0].data<T>();
     const index_t n = y[0].elements();
-    if (grid.coords()[a] == from(x[0])) collective::copy(x[0].data<T>(), to, n);
+    before_messages(y, x);
     collective::broadcast(grid.along(1u << a), to, n, static_cast<int>(from(x[0])),
                           collective::most_per_call<T>, later);
   }
