@@ -18,6 +18,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -218,6 +219,82 @@ TEST_CASE("addends that count once, and others, in the same memory") {
     for (int again = 0; again < 2; ++again) CHECK(right());
     CHECK(test_support::on_host(sums.run())[1] == static_cast<double>(g.ranks() * (1 + i)));
   }
+}
+
+TEST_CASE(
+    "large sums, which go in pieces at once and whole when they begin: a rank keeps a result") {
+  const dm::grid<pod> g;
+  const index_t n = (dm::collective::cut_above + dm::collective::piece) / 8;
+  auto parts = addends(g, batch{1}, hidden{n});
+  for (index_t i = 0; i < n; ++i)
+    test_support::on_host(parts)[i] = static_cast<double>(i % 7 + g.rank());
+  auto move = dm::persistent_all_reduce<rows>(std::move(parts));
+  const auto right = [&](const auto& y) {
+    const auto ranks = static_cast<double>(g.ranks());
+    return test_support::on_host(y)[n - 1] ==
+           ranks * static_cast<double>((n - 1) % 7) + ranks * (ranks - 1) / 2;
+  };
+  using result = typename decltype(move)::result_type;
+  std::vector<result> kept;
+  for (int i = 0; i < 3; ++i) {
+    move.start();
+    CHECK(right(move.wait()));
+    if (g.rank() == 0)
+      kept.push_back(move.run());
+    else
+      CHECK(right(move.run()));
+    CHECK(right(move.run()));
+  }
+  for (const auto& y : kept) CHECK(right(y));
+}
+
+/// Hears what is done, and forgets it.
+struct hears : dm::event_sink {
+  int events = 0;
+  void take(const dm::event&) override { ++events; }
+};
+
+TEST_CASE("operands that take turns, of which a step is watched, on all ranks or one") {
+  const dm::grid<pod> g;
+  const auto next = [&g](index_t i) { return (i + 1) % g.ranks(); };
+  const auto check = [&](auto move, const auto& call) {
+    matrix a = counted(g, 6, 1), b = counted(g, 6, 500);
+    const auto step = [&](const matrix& x) {
+      move.operand() = x;
+      CHECK(same(move.run(), call(x)));
+      move.start();
+      CHECK(same(move.wait(), call(x)));
+    };
+    for (const bool everywhere : {true, false}) {
+      step(a), step(b), step(a);
+      {
+        hears sink;
+        std::optional<dm::watch> here;
+        if (everywhere || g.rank() == 0) here.emplace(sink);
+        step(b);
+      }
+      step(a), step(a), step(b);
+    }
+  };
+  check(dm::persistent_shift<batch>(counted(g, 6, 0), 1),
+        [](const matrix& x) { return dm::shift<batch>(x, 1); });
+  check(dm::persistent_permute_along<rows>(counted(g, 6, 0), next),
+        [&](const matrix& x) { return dm::permute_along<rows>(x, next); });
+  check(dm::persistent_halo_exchange<1, batch>(counted(g, 6, 0)),
+        [](const matrix& x) { return dm::halo_exchange<1, batch>(x); });
+  check(dm::persistent_all_gather<rows>(counted(g, 6, 0)),
+        [](const matrix& x) { return dm::all_gather<rows>(x); });
+}
+
+template <int> struct one : dm::dim<1> {};
+
+TEST_CASE("more dims than most tensors have") {
+  const dm::grid<pod> g;
+  using many =
+      dm::tensor<double, by_batch, batch, one<1>, one<2>, one<3>, one<4>, one<5>, one<6>, hidden>;
+  check_persistent([](const auto& v) { return dm::shift<batch>(v, 1); },
+                   [](const auto& v) { return dm::persistent_shift<batch>(v, 1); },
+                   dm::constant<many>(g, 2.0, batch{g.ranks()}, hidden{3}));
 }
 
 TEST_CASE("several under way at a time, waited for in any order; asked until they are there") {

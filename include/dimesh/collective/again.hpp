@@ -42,8 +42,11 @@ class messages_again {
  public:
   /// What begins now are the first of them.
   void rewind();
-  /// The next ones are between these memories. True: as they were last time.
+  /// The next ones are between these memories. True: as they were last time. (All messages of a
+  /// move are of some set, or none is.)
   bool has(const void* x, const void* y);
+  /// They are not, whatever is known, or go by other memory.
+  void doubt() { sets_[next_set_ - 1].is_known = false; }
   /// Then: begins these. Returns what MPI does.
   int start_set(std::vector<MPI_Request>& requests, std::vector<under_way>& what);
   /// Else: begins the next one, by the request of last time if that is for the same message:
@@ -68,6 +71,7 @@ class messages_again {
   struct set {
     const void *x = nullptr, *y = nullptr;
     std::size_t begin = 0, end = 0;
+    bool is_known = false;
   };
   void add(std::size_t begin, std::size_t end, std::vector<MPI_Request>& requests,
            std::vector<under_way>& what) const;
@@ -86,8 +90,8 @@ DIMESH_OUTLINE inline bool messages_again::has(const void* x, const void* y) {
   if (next_set_ != 0) sets_[next_set_ - 1].end = next_;
   if (next_set_ == sets_.size()) sets_.emplace_back();
   set& s = sets_[next_set_++];
-  if (s.x == x && s.y == y) return true;
-  s = {x, y, next_, next_};
+  if (s.is_known && s.x == x && s.y == y) return true;
+  s = {x, y, next_, next_, true};
   return false;
 }
 DIMESH_OUTLINE inline int messages_again::start_set(std::vector<MPI_Request>& requests,

@@ -13,6 +13,13 @@ namespace dimesh::collective {
 
 class call_again {
  public:
+  // Not where kernels may still write what is moved, pages are to be opened, or calls compared.
+#if defined(DIMESH_CHECKED) || defined(DIMESH_CLOSED)
+  static constexpr bool is_possible = false;
+#else
+  static constexpr bool is_possible = dimesh::detail::hosts_only;
+#endif
+
   call_again() = default;
   /// It is this collective, of what lies in x (and has been copied, where it is a broadcast).
   void become(const dense_call& c, const void* x) {
@@ -34,7 +41,7 @@ class call_again {
   int now() {
     if (messages_ == nullptr) return call_.now();
     const int code = messages_->start_all();
-    return code == MPI_SUCCESS ? messages_->wait_all() : code;
+    return code == MPI_SUCCESS ? wait() : code;
   }
   int begin() { return messages_ == nullptr ? call_.begin(&request_) : messages_->start_all(); }
   int test(int& over) {
@@ -42,20 +49,22 @@ class call_again {
     return messages_ == nullptr ? MPI_Test(&request_, &over, MPI_STATUS_IGNORE)
                                 : messages_->test_all(over);
   }
-  int wait() { return messages_ == nullptr ? wait_for(request_) : messages_->wait_all(); }
-  /// What was begun is to be waited for there.
+  int wait() {
+    const dimesh::detail::errors_of_waits_returned here;
+    const int code =
+        messages_ == nullptr ? MPI_Wait(&request_, MPI_STATUS_IGNORE) : messages_->wait_all();
+    detail::abandoned::reap();
+    return code;
+  }
+  /// What was begun, if anything, is to be waited for there.
   void leave_to(requests& r) {
-    if (messages_ == nullptr)
-      *r.add() = std::exchange(request_, MPI_REQUEST_NULL);
-    else
+    if (messages_ != nullptr)
       r.add_repeated();
+    else if (request_ != MPI_REQUEST_NULL)
+      *r.add() = std::exchange(request_, MPI_REQUEST_NULL);
   }
 
  private:
-  static int wait_for(MPI_Request& r) {
-    const dimesh::detail::errors_of_waits_returned here;
-    return MPI_Wait(&r, MPI_STATUS_IGNORE);
-  }
   dense_call call_;
   messages_again* messages_ = nullptr;
   MPI_Request request_ = MPI_REQUEST_NULL;

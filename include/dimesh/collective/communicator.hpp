@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #ifdef DIMESH_CHECKED
@@ -31,9 +32,9 @@ inline int world_rank() {
   return rank;
 }
 
-[[noreturn]] void raise_mpi(int code, const char* call);
+[[noreturn]] void raise_mpi(int code, std::string_view call);
 #if DIMESH_COMPILED != 1
-DIMESH_OUTLINE inline void raise_mpi(int code, const char* call) {
+DIMESH_OUTLINE inline void raise_mpi(int code, std::string_view call) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   MPI_Error_string(code, text, &length);

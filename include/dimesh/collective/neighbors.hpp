@@ -36,7 +36,9 @@ DIMESH_OUTLINE inline void start_exchange_some(const dimesh::detail::communicato
   // Kernels pack what is sent, and may still read what is written: MPI waits for none of them.
   if constexpr (!dimesh::detail::hosts_only) Kokkos::fence();
   // What is staged goes through other memory each time.
-  if (under.start_again(x, y, call, dimesh::detail::watcher != nullptr || stages())) return;
+  if (under.repeated() != nullptr &&
+      under.start_again(x, y, call, dimesh::detail::watcher != nullptr || stages()))
+    return;
   staged near(&under);  // of all messages: what it copies, they keep
   const MPI_Datatype type = w.type();
   const auto for_each_message = [limit, &w](const std::vector<message>& messages, const auto& f) {

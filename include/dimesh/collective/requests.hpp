@@ -102,8 +102,8 @@ class requests {
   int receive(void* y, int n, MPI_Datatype type, int from, int tag, MPI_Comm comm);
   /// Messages that begin now are those that began last time, in the same order.
   void repeat();
-  /// Begins what went between these memories last time, if it did, all of it or, where it is to be
-  /// told `one_by_one`, nothing. Returns whether.
+  /// Of messages that are repeated: begins what went between these memories last time, if it did,
+  /// all of it or, where it is to be told `one_by_one`, nothing. Returns whether.
   bool start_again(const void* x, const void* y, const char* call, bool one_by_one);
   /// What there is for messages that are repeated; null until repeat(), and after give_up().
   messages_again* repeated() { return again_ ? &*again_ : nullptr; }
@@ -180,7 +180,9 @@ DIMESH_OUTLINE inline void requests::repeat() {
 }
 DIMESH_OUTLINE inline bool requests::start_again(const void* x, const void* y, const char* call,
                                                  bool one_by_one) {
-  if (!again_ || !again_->has(x, y) || one_by_one) return false;
+  const bool known = again_->has(x, y);
+  if (one_by_one) again_->doubt();
+  if (!known || one_by_one) return false;
   elements_.open();
   dimesh::detail::check(again_->start_set(requests_, what_), call);
   return true;

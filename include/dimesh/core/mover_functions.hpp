@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What does one ask of a mover whose type is forgotten, and that moves the same again and again?
-// Besides its start a mover of messages may say when these are all that there is:
+// Besides its start it may say when messages are all that there is (or, of a broadcast, that it
+// is), between local parts:
 //
-//   bool only_messages(results y, operands x) const;   // they go from x to y, and nothing follows
+//   bool only_messages(results y, operands x) const;     // from x, or y, to y where they belong
 //   void before_messages(results y, operands x) const;   // what is done before; or none
 //   void after_messages(results y, operands x) const;    // and when they are over; or none
 #pragma once

@@ -3,8 +3,8 @@
 // the first time has found: blocks, plan, tags, scratch, and MPI's requests of messages. What is
 // left of a call is the mover itself. Without types: core/persistent.hpp has them.
 //
-//   repeated_move m;   m.make<all_reduce_op<float>>(op, y, x);
-//   m.at_once(y, x);   m.begin(y, x);  ...  m.end(y);
+//   repeated_move m;   m.make(op, event_kind::all_reduce, y, x);
+//   m.at_once(y, x);   m.begin(y, x);  ...  m.end(y, x);
 #pragma once
 
 #include "dimesh/collective/call_again.hpp"
@@ -31,7 +31,7 @@ class repeated_move {
 
   /// Moves what x holds. Collectives by MPI's blocking calls, which are the faster ones.
   void at_once(tensor_core& y, const tensor_core& x) {
-    if (is_one_call(y, x)) [[likely]]
+    if (is_one_call(at_once_, y, x)) [[likely]]
       run_call(y, x);
     else
       at_once_by_mover(y, x);
@@ -41,32 +41,34 @@ class repeated_move {
   void end(tensor_core& y, const tensor_core& x);
   /// Nobody waits for it: it does so itself, as a started move does.
   void drop(tensor_core& y) noexcept {
-    if (by_call_.take()) call_.leave_to(flight_->under_way);
+    if (by_call_.take()) started_.leave_to(flight_->under_way);
     if (begun_.take()) flight_->drop(y);
-    call_.forget();
+    forget_calls();
     flight_ = flight_owner();
   }
 
  private:
   /// Is all that is to be done one call of MPI, as it was last time?
-  bool is_one_call(const tensor_core& y, const tensor_core& x) const {
-    return call_.fits(x.memory.data(), y.memory.data()) && !begun_ && watcher == nullptr &&
+  bool is_one_call(const collective::call_again& call, const tensor_core& y,
+                   const tensor_core& x) const {
+    return call.fits(x.memory.data(), y.memory.data()) && !begun_ && watcher == nullptr &&
            waits_told_to.load(std::memory_order_acquire) == nullptr && x.once == call_once_ &&
            (y.memory.alone() || y.away != 0) && known_.is_from(x, y.facts, y.grid) &&
            x.grid->alive();
   }
   void run_call(tensor_core& y, const tensor_core& x) {
     if (mover_->before != nullptr) run_part(mover_->before, y, x);
-    if (const int code = call_.now(); code != MPI_SUCCESS) [[unlikely]]
-      fail(code, y, x);
+    if (const int code = at_once_.now(); code != MPI_SUCCESS) [[unlikely]]
+      fail(code, at_once_, y, x);
     if (mover_->after != nullptr) run_part(mover_->after, y, x);
   }
   void run_part(mover_functions::local_part part, tensor_core& y, const tensor_core& x);
   void at_once_by_mover(tensor_core& y, const tensor_core& x);
   void run_mover(tensor_core& y, const tensor_core& x);
   /// Where what it has told MPI was all, that is known from now on.
-  void note_call(const collective::dense_calls_here& seen, tensor_core& y, const tensor_core& x);
-  const char* name() const { return flight_->mover->facts->name.data(); }
+  void note_call(collective::call_again& call, const collective::dense_calls_here& seen,
+                 tensor_core& y, const tensor_core& x);
+  void forget_calls() { at_once_ = started_ = {}; }
   void set_up(tensor_core& y, const tensor_core& x);
   /// Has x all that it had, but for its elements? Throws dimesh::error where not.
   void require_same(const tensor_core& x) const;
@@ -84,13 +86,8 @@ class repeated_move {
   void keep_plan();
   /// After a failure: what MPI may still read or write is let go of when it is over.
   void give_up(tensor_core& y, const tensor_core& x);
-  [[noreturn]] void fail(int code, tensor_core& y, const tensor_core& x);
-  // Device kernels may still write what is moved; tests' closed pages are opened; calls are told.
-#if defined(DIMESH_CHECKED) || defined(DIMESH_CLOSED)
-  static constexpr bool may_be_one_call = false;
-#else
-  static constexpr bool may_be_one_call = hosts_only;
-#endif
+  [[noreturn]] void fail(int code, collective::call_again& call, tensor_core& y,
+                         const tensor_core& x);
 
   flight_owner flight_;
   const mover_functions* mover_ = nullptr;
@@ -100,8 +97,9 @@ class repeated_move {
   std::shared_ptr<const move_plan> plan_;  // that `known_` points to
   cut_list cuts_;
   unsigned once_ = 0;
-  collective::call_again call_;  // of an operand that counted once along these axes
-  unsigned call_once_ = 0;
+  // What a blocking call tells MPI, and what one that begins: large sums go in pieces, or whole.
+  collective::call_again at_once_, started_;
+  unsigned call_once_ = 0;  // of an operand that counted once along these axes
 };
 
 #if DIMESH_COMPILED != 1
@@ -118,11 +116,11 @@ DIMESH_OUTLINE inline void repeated_move::set_up(tensor_core& y, const tensor_co
   match_operands(mover, from);
   place(mover, y, from);
   give_memory(mover, y, from, nullptr, nullptr);
-  known_.note(y, x);
+  if (keeps_blocks(y, x)) known_.note(y, x);
 #ifdef DIMESH_CHECKED
   known_.is_plain = false;
 #else
-  known_.is_plain = known_.is_plain && keeps_blocks(y, x) && mover.facts->follows;
+  known_.is_plain = known_.is_plain && mover.facts->follows;
 #endif
   cuts_ = x.cuts;
   once_ = x.once;
@@ -175,6 +173,7 @@ inline void repeated_move::run_mover(tensor_core& y, const tensor_core& x) {
   const going_on as_before(y, x, &known_);
   const collective::dense_calls_here seen;
   if (waits_) {
+    forget_calls();  // messages may get other requests
     f.under_way.repeat();
     mover_->start(*f.mover, results(to, 1), operands(at, 1), f);
     f.finish(y);
@@ -182,21 +181,22 @@ inline void repeated_move::run_mover(tensor_core& y, const tensor_core& x) {
   } else {
     f.mover->fill(results(to, 1), operands(at, 1));
   }
-  note_call(seen, y, x);
+  note_call(at_once_, seen, y, x);
   keep_plan();
 }
-inline void repeated_move::note_call(const collective::dense_calls_here& seen, tensor_core& y,
+inline void repeated_move::note_call(collective::call_again& call,
+                                     const collective::dense_calls_here& seen, tensor_core& y,
                                      const tensor_core& x) {
-  call_.forget();
-  if (!may_be_one_call || collective::stages()) return;
+  call.forget();
+  if (!collective::call_again::is_possible || collective::stages()) return;
   const tensor_core* const at[] = {&x};
   tensor_core* const to[] = {&y};
   void* const written = y.memory.data();
   const bool copied = seen.latest.what == collective::dense::broadcast && mover_->before != nullptr;
   if (seen.count == 1 && (copied || seen.latest.x == x.memory.data()) && seen.latest.y == written)
-    call_.become(seen.latest, x.memory.data());
+    call.become(seen.latest, x.memory.data());
   else if (waits_ && mover_->only_messages(*flight_->mover, results(to, 1), operands(at, 1)))
-    call_.become(flight_->under_way, x.memory.data(), written);
+    call.become(flight_->under_way, x.memory.data(), written);
   call_once_ = x.once;
 }
 DIMESH_OUTLINE inline void repeated_move::at_once_by_mover(tensor_core& y, const tensor_core& x) {
@@ -218,7 +218,8 @@ DIMESH_OUTLINE inline void repeated_move::at_once_by_mover(tensor_core& y, const
   }
 }
 DIMESH_OUTLINE inline void repeated_move::begin(tensor_core& y, const tensor_core& x) {
-  const bool one_call = is_one_call(y, x) && !collective::detail::progress_list::all().is_on();
+  const bool one_call =
+      is_one_call(started_, y, x) && !collective::detail::progress_list::all().is_on();
   require_idle("start");
   known_blocks* const known = one_call || make_room(y, x) ? &known_ : nullptr;
   if (known == nullptr) {
@@ -226,22 +227,25 @@ DIMESH_OUTLINE inline void repeated_move::begin(tensor_core& y, const tensor_cor
     give_memory(*flight_->mover, y, operands(at, 1), &y.memory, nullptr);
   }
   flight& f = *flight_;
-  f.x.memory = x.memory;
-  begun_ = true;
   if (one_call) {
-    f.exceptions = 0;  // as mostly: to find out takes as long as the rest
-    by_call_ = true;
     if (mover_->before != nullptr) run_part(mover_->before, y, x);
-    if (const int code = call_.begin(); code != MPI_SUCCESS) fail(code, y, x);
+    f.x.memory = x.memory;
+    f.exceptions = std::uncaught_exceptions();
+    begun_ = true;
+    by_call_ = true;
+    if (const int code = started_.begin(); code != MPI_SUCCESS) fail(code, started_, y, x);
     return;
   }
+  f.x.memory = x.memory;
   f.x.once = x.once;
+  begun_ = true;
+  if (waits_) forget_calls();
   try {
     const collective::dense_calls_here seen;
     f.under_way.repeat();
     leave_ground(f, y, x, known, mover_->start);
     if (known == nullptr) return;
-    note_call(seen, y, x);
+    note_call(started_, seen, y, x);
     keep_plan();
   } catch (...) {
     begun_ = false;
@@ -253,20 +257,19 @@ DIMESH_OUTLINE inline bool repeated_move::ready(tensor_core& y) {
   require_begun("ready");
   if (!by_call_) return flight_->ready(y);
   int over = 0;
-  if (const int code = call_.test(over); code != MPI_SUCCESS) fail(code, y, flight_->x);
+  if (const int code = started_.test(over); code != MPI_SUCCESS)
+    fail(code, started_, y, flight_->x);
   return over != 0;
 }
 DIMESH_OUTLINE inline void repeated_move::end(tensor_core& y, const tensor_core& x) {
   require_begun("wait");
-  if (by_call_) {
-    if (const int code = call_.wait(); code != MPI_SUCCESS) fail(code, y, flight_->x);
-    by_call_ = false;
-    begun_ = false;
+  begun_ = false;
+  if (by_call_.take()) {
+    if (const int code = started_.wait(); code != MPI_SUCCESS) fail(code, started_, y, flight_->x);
     flight_->x.memory = storage{};
     if (mover_->after != nullptr) run_part(mover_->after, y, x);
     return;
   }
-  begun_ = false;
   try {
     land_flight(*flight_, y);
   } catch (...) {
@@ -275,18 +278,20 @@ DIMESH_OUTLINE inline void repeated_move::end(tensor_core& y, const tensor_core&
   }
   flight_->rest();
 }
-DIMESH_OUTLINE inline void repeated_move::fail(int code, tensor_core& y, const tensor_core& x) {
-  if (by_call_.take()) call_.leave_to(flight_->under_way);
+DIMESH_OUTLINE inline void repeated_move::fail(int code, collective::call_again& call,
+                                               tensor_core& y, const tensor_core& x) {
+  call.leave_to(flight_->under_way);
+  by_call_ = false;
   begun_ = false;
-  const char* const call = name();
   give_up(y, x);
-  raise_mpi(code, call);
+  raise_mpi(code, flight_->mover->facts->name);
 }
 DIMESH_OUTLINE inline void repeated_move::give_up(tensor_core& y, const tensor_core& x) {
-  call_.forget();
+  forget_calls();
   flight_->x.memory = x.memory;
   flight_->result = y.memory;
   flight_->rest();
+  flight_->under_way.give_up();  // what is repeated begins anew, even where nothing was under way
   y.memory = storage{};  // some of it may be on its way
 }
 #endif
