@@ -49,9 +49,13 @@ void take_large_pages(unsigned long begin, unsigned long end) {
   }
   const auto at = (reinterpret_cast<unsigned long>(room) + page - 1) / page * page;
   void *const from = reinterpret_cast<void*>(begin), *const to = reinterpret_cast<void*>(at);
-  if (madvise(to, end - begin, MADV_HUGEPAGE) == 0) {
-    std::memcpy(to, from, end - begin);
-    mremap(to, end - begin, end - begin, MREMAP_MAYMOVE | MREMAP_FIXED, from);
+  if (madvise(to, end - begin, MADV_HUGEPAGE) != 0) {
+    munmap(room, end - begin + page);
+    return;
+  }
+  std::memcpy(to, from, end - begin);
+  if (mremap(to, end - begin, end - begin, MREMAP_MAYMOVE | MREMAP_FIXED, from) != from) {
+    _exit(4);  // what was there may be gone: nothing is vouched for
   }
 }
 /// A child begins with a copy of the table of pages, which of 0.6 GB in pages of 4 KB takes a third
