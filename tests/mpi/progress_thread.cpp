@@ -7,8 +7,10 @@
 #include "support/host.hpp"
 
 #include <dimesh/dimesh.hpp>
+#include <dimesh/op/persistent.hpp>
 
 #include <algorithm>
+#include <optional>
 
 namespace {
 namespace dm = dimesh;
@@ -35,7 +37,17 @@ void check() {
   const auto whole = dm::all_gather<rows>(a);
   const auto shifted = dm::shift<batch>(a, 1);
   const auto haloed = dm::halo_exchange<1, batch, hidden>(a);
-  const dm::progress_thread helper;
+  auto again = dm::persistent_shift<batch>(a, 1);
+  auto again_whole = dm::persistent_all_gather<rows>(a);
+  std::optional<dm::progress_thread> helper;
+  for (int i = 0; i < 30; ++i) {  // begun while it helps, waited for when it is gone, and back
+    again.start(), again_whole.start();
+    if (i % 2 == 0) helper.reset();
+    if (i % 2 == 1) helper.emplace();
+    require_same(again_whole.wait(), whole, "persistent all_gather");
+    require_same(again.wait(), shifted, "persistent shift");
+    require_same(again.run(), shifted, "persistent shift at once");
+  }
   for (int i = 0; i < 50; ++i) {
     auto one = dm::start_all_gather<rows>(a);
     auto two = dm::start_shift<batch>(a, 1);
