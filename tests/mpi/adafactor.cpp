@@ -13,6 +13,7 @@
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/cost.hpp>
 
+#include "support/host.hpp"
 #include "support/laws.hpp"
 
 namespace {
@@ -203,7 +204,9 @@ TEST_CASE("adafactor: a tensor at one place of an axis that splits another one")
   dm::for_each_tensor(
       [](const auto&, const auto& one, const auto& by_itself) {
         if (dm::detail::core_of(one).away == 0)
-          CHECK(std::equal(one.data(), one.data() + one.local_size(), by_itself.data()));
+          CHECK(std::equal(test_support::on_host(one).data(),
+                           test_support::on_host(one).data() + one.local_size(),
+                           test_support::on_host(by_itself).data()));
       },
       w, alone);
 }

@@ -62,6 +62,7 @@ TEST_CASE("out: the tensor's own memory, alive until it is given back") {
   CHECK(m->view.extents[1] == 4);
   CHECK(m->view.strides[0] == 4);
   CHECK(m->view.strides[1] == 1);
+  const dm::detail::opened elements;  // of the one who takes it
   for (std::int64_t i = 0; i < m->view.extents[0] * 4; ++i)
     CHECK(static_cast<float*>(m->view.data)[i] == float(4 * first + i));
   m->deleter(m);

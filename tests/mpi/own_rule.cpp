@@ -34,6 +34,7 @@ void each_row(const dm::tensor_core& x, const auto& f) {
 
 /// xbar = ybar s + <ybar, x>, row by row.
 template <class T> struct times_sum_transpose_op {
+  static constexpr bool on_host = true;
   void fill(dm::results xbar, dm::operands in) const {
     const T *ybar = in[0].data<T>(), *x = in[1].data<T>(), *s = in[2].data<T>();
     T* const to = xbar[0].data<T>();
@@ -49,6 +50,7 @@ template <class T> struct times_sum_transpose_op {
 };
 /// x times the sum s of its row, and s for the transpose.
 template <class T> struct times_sum_op {
+  static constexpr bool on_host = true;
   void fill(dm::results y, dm::operands in) const {
     const T* const x = in[0].data<T>();
     T *const to = y[0].data<T>(), *const s = y[1].data<T>();

@@ -106,7 +106,7 @@ void check_persistent(const F& call, const G& make, const X& x) {
     if (time == 4) {
       move.operand() = now + now;
     } else {
-      auto* const elements = test_support::on_host(move.operand()).data();
+      const auto elements = test_support::on_host(move.operand());
       for (index_t i = 0; i < now.local_size(); ++i) elements[i] = 2 * elements[i] + 1;
     }
   }

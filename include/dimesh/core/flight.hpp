@@ -221,9 +221,13 @@ inline constexpr bool can_start =
 /// host does not reach the tensors.
 template <class Op>
 void start_here(const Op& op, const operation& bound, results y, operands x, flight& f) {
-  if constexpr (is_host_code<Op>)
+  if constexpr (is_host_code<Op>) {
     if (!reached_now()) return fill_on_copies(bound, y, x);
-  op.start(y, x, f);
+    const opened elements;
+    op.start(y, x, f);
+  } else {
+    op.start(y, x, f);
+  }
 }
 
 /// The end of a move.

@@ -84,8 +84,10 @@ DIMESH_OUTLINE inline void fill_on_copies(const operation& op, results y, operan
 }
 #endif
 inline void fill_here(const operation& op, results y, operands x) {
-  if (op.facts->on_host && !reached_now()) [[unlikely]]
+  if (!op.facts->on_host) return op.fill(y, x);
+  if (!reached_now()) [[unlikely]]
     return fill_on_copies(op, y, x);
+  const opened elements;
   op.fill(y, x);
 }
 
