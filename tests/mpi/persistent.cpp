@@ -226,8 +226,10 @@ TEST_CASE(
   const dm::grid<pod> g;
   const index_t n = (dm::collective::cut_above + dm::collective::piece) / 8;
   auto parts = addends(g, batch{1}, hidden{n});
-  for (index_t i = 0; i < n; ++i)
-    test_support::on_host(parts)[i] = static_cast<double>(i % 7 + g.rank());
+  {
+    const auto elements = test_support::on_host(parts);
+    for (index_t i = 0; i < n; ++i) elements[i] = static_cast<double>(i % 7 + g.rank());
+  }
   auto move = dm::persistent_all_reduce<rows>(std::move(parts));
   const auto right = [&](const auto& y) {
     const auto ranks = static_cast<double>(g.ranks());
