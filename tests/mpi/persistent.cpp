@@ -133,8 +133,9 @@ using addends = dm::tensor<double, dm::layout<pod, dm::partial<rows>>, batch, hi
 
 matrix counted(const dm::grid<pod>& g, index_t n, index_t first) {
   matrix m(g, batch{g.ranks()}, hidden{n});
+  const auto elements = test_support::on_host(m);
   for (index_t i = 0; i < m.local_size(); ++i)
-    test_support::on_host(m)[i] = static_cast<double>(first + 1000 * g.rank() + i);
+    elements[i] = static_cast<double>(first + 1000 * g.rank() + i);
   return m;
 }
 
