@@ -38,7 +38,7 @@ TEST_CASE("to_rank: whole rows come from where they lie, and go to where they be
   memory.restart_peak();
   const index_t before = memory.figures().live;
   const auto all = dimesh::to_rank(v, root);
-  if (dimesh::detail::vectors_are_near()) CHECK(memory.figures().peak == before);
+  CHECK((memory.figures().peak == before || !dimesh::detail::vectors_are_near()));
   CHECK(all == std::vector<double>(g.rank() == root ? std::size_t(v.shape().size()) : 0, 2.0));
 }
 
@@ -164,7 +164,7 @@ TEST_CASE(
   memory.restart_peak();
   const index_t before = memory.figures().live;
   auto coming = dimesh::start_to_rank(v, root);
-  if (dimesh::detail::vectors_are_near()) CHECK(memory.figures().peak == before);
+  CHECK((memory.figures().peak == before || !dimesh::detail::vectors_are_near()));
   dimesh::fill(v, 3.0);
   CHECK(await(std::move(coming)) == everywhere(2.0));
   CHECK(dimesh::to_rank(v, root) == everywhere(3.0));
