@@ -219,6 +219,10 @@ TEST_CASE("addends that count once, and others, in the same memory") {
     sums.operand() = parts;
     for (int again = 0; again < 2; ++again) CHECK(right());
     CHECK(test_support::on_host(sums.run())[1] == static_cast<double>(g.ranks() * (1 + i)));
+    dm::fill(sums.operand(), 5.0);  // begun in between: of other ranks nothing is wanted
+    sums.start();
+    CHECK(test_support::on_host(sums.wait())[0] == 5);
+    CHECK(test_support::on_host(sums.run())[0] == 5);
   }
 }
 

@@ -162,8 +162,8 @@ struct dense_call {
   MPI_Comm comm = MPI_COMM_NULL;
   int root = 0;
 
-  // (Not by a switch: a jump through a table is foreseen less often than these branches, which for a
-  // move always go the same way.)
+  // (Not by a switch: a jump through a table is foreseen less often than these branches, which for
+  // one move always go the same way.)
   /// Makes it. Returns what MPI does.
   [[gnu::always_inline]] int now() const {
     if (what == dense::all_reduce) return MPI_Allreduce(x, y, count, type, sum, comm);

@@ -2,8 +2,8 @@
 // What is left of a move whose memories lie where they lay last time, if it packs nothing? What MPI
 // was told: a collective, or messages that have persistent requests.
 //
-//   call_again c;   c.become(dense, x);   if (c.fits(x, y)) check(c.now(), "all_gather");
-//   check(c.begin(), ...);   ...   check(c.wait(), ...);
+//   call_again c;   c.become(dense, x, once);
+//   if (c.fits(x, y, once)) check(c.now(), "all_gather");   // or c.begin() and c.wait()
 #pragma once
 
 #include "dimesh/collective/requests.hpp"
@@ -21,20 +21,24 @@ class call_again {
 #endif
 
   call_again() = default;
-  /// It is this collective, of what lies in x (and has been copied, where it is a broadcast).
-  void become(const dense_call& c, const void* x) {
+  /// It is this collective, of what lies in x (and has been copied, where it is a broadcast), and
+  /// counts once along these axes.
+  void become(const dense_call& c, const void* x, unsigned once) {
     call_ = c;
     call_.x = x;
+    once_ = once;
     messages_ = nullptr;
   }
   /// It is the messages that these requests have, between x and y.
-  void become(requests& of, const void* x, void* y) {
+  void become(requests& of, const void* x, void* y, unsigned once) {
     call_ = {dense::nothing, x, y};
+    once_ = once;
     messages_ = of.repeated();
   }
   void forget() { *this = {}; }
-  bool fits(const void* x, const void* y) const {
-    return x == call_.x && y == call_.y && (call_.what != dense::nothing || messages_ != nullptr);
+  bool fits(const void* x, const void* y, unsigned once) const {
+    return x == call_.x && y == call_.y && once == once_ &&
+           (call_.what != dense::nothing || messages_ != nullptr);
   }
 
   /// Each returns what MPI does.
@@ -67,6 +71,7 @@ class call_again {
  private:
   dense_call call_;
   messages_again* messages_ = nullptr;
+  unsigned once_ = 0;
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 

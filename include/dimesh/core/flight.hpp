@@ -21,6 +21,7 @@
 #include "dimesh/core/plans.hpp"
 #include "dimesh/core/pullback.hpp"
 #include "dimesh/detail/compiled.hpp"
+#include "dimesh/detail/writes_memory.hpp"
 
 namespace dimesh::detail {
 
@@ -223,7 +224,7 @@ template <class Op>
 void start_here(const Op& op, const operation& bound, results y, operands x, flight& f) {
   if constexpr (is_host_code<Op>) {
     if (!reached_now()) return fill_on_copies(bound, y, x);
-    const opened elements;
+    const writes_memory kernel;
     op.start(y, x, f);
   } else {
     op.start(y, x, f);

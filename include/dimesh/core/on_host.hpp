@@ -14,6 +14,7 @@
 
 #include "dimesh/core/operation.hpp"
 #include "dimesh/detail/compiled.hpp"
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/memory/memory.hpp"
 
 namespace dimesh::detail {
@@ -87,7 +88,7 @@ inline void fill_here(const operation& op, results y, operands x) {
   if (!op.facts->on_host) return op.fill(y, x);
   if (!reached_now()) [[unlikely]]
     return fill_on_copies(op, y, x);
-  const opened elements;
+  const writes_memory kernel;
   op.fill(y, x);
 }
 

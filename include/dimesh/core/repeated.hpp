@@ -51,8 +51,8 @@ class repeated_move {
   /// Is all that is to be done one call of MPI, as it was last time?
   bool is_one_call(const collective::call_again& call, const tensor_core& y,
                    const tensor_core& x) const {
-    return call.fits(x.memory.data(), y.memory.data()) && !begun_ && watcher == nullptr &&
-           waits_told_to.load(std::memory_order_acquire) == nullptr && x.once == call_once_ &&
+    return call.fits(x.memory.data(), y.memory.data(), x.once) && !begun_ && watcher == nullptr &&
+           waits_told_to.load(std::memory_order_acquire) == nullptr &&
            (y.memory.alone() || y.away != 0) && known_.is_from(x, y.facts, y.grid) &&
            x.grid->alive();
   }
@@ -99,7 +99,6 @@ class repeated_move {
   unsigned once_ = 0;
   // What a blocking call tells MPI, and what one that begins: large sums go in pieces, or whole.
   collective::call_again at_once_, started_;
-  unsigned call_once_ = 0;  // of an operand that counted once along these axes
 };
 
 #if DIMESH_COMPILED != 1
@@ -194,10 +193,9 @@ inline void repeated_move::note_call(collective::call_again& call,
   void* const written = y.memory.data();
   const bool copied = seen.latest.what == collective::dense::broadcast && mover_->before != nullptr;
   if (seen.count == 1 && (copied || seen.latest.x == x.memory.data()) && seen.latest.y == written)
-    call.become(seen.latest, x.memory.data());
+    call.become(seen.latest, x.memory.data(), x.once);
   else if (waits_ && mover_->only_messages(*flight_->mover, results(to, 1), operands(at, 1)))
-    call.become(flight_->under_way, x.memory.data(), written);
-  call_once_ = x.once;
+    call.become(flight_->under_way, x.memory.data(), written, x.once);
 }
 DIMESH_OUTLINE inline void repeated_move::at_once_by_mover(tensor_core& y, const tensor_core& x) {
   require_idle("run");

@@ -16,6 +16,7 @@
 
 #include "dimesh/core/operation.hpp"
 #include "dimesh/detail/agreement.hpp"
+#include "dimesh/detail/writes_memory.hpp"
 
 namespace dimesh::detail {
 
@@ -276,7 +277,7 @@ void require_places(std::string_view call, const tensor_core& numbers, const dim
                     index_t extent) {
   const I* at = numbers.data<const I>();
   if (!checks_places) return;
-  const opened elements;
+  const writes_memory kernel;
   std::unique_ptr<I[]> copied;
   if (!reached_now()) {
     copied.reset(new I[static_cast<std::size_t>(numbers.elements())]);

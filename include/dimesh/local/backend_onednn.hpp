@@ -169,7 +169,7 @@ class matmul {
   template <class T, class C>
   bool operator()(const T* a, const T* b, C* c, dnnl_stream_t stream) const {
     if (!usable_) return false;
-    const dimesh::detail::opened elements;
+    const dimesh::detail::writes_memory kernel;
     dnnl_memory_set_data_handle(a_, const_cast<T*>(a));
     dnnl_memory_set_data_handle(b_, const_cast<T*>(b));
     dnnl_memory_set_data_handle(c_, c);
