@@ -3,7 +3,7 @@
 // every layout, with strides, dilations, paddings, blocks shorter than halos, or empty; gradients
 // and costs; and which elements travel, counted one by one.
 // ranks: 1 2 3 4
-// checks: 1294 2531 2531 3767
+// checks: 2496 4917 4917 7337
 // compiler: clang
 // labels: local device
 #include "dimesh/op/convolution_exchange.hpp"
@@ -12,8 +12,12 @@
 
 #include <cstdint>
 
+#include "dimesh/grad/vjp.hpp"
+#include "dimesh/op/complete.hpp"
 #include "dimesh/op/cuts.hpp"
 #include "dimesh/op/pooling_exchange.hpp"
+#include "dimesh/op/reduce.hpp"
+#include "dimesh/op/value.hpp"
 #include "support/adjoint.hpp"
 #include "support/windows.hpp"
 
@@ -39,6 +43,16 @@ void check_exchange(const F& f, const precision& p, const std::vector<array>& a,
   }
 }
 
+/// check(f()), where halos come before all else, and check(f(beside_interior)).
+template <class F, class C> void check_both_ways(const F& f, const C& check) {
+  {
+    INFO("halos first");
+    check(f());
+  }
+  INFO("halos beside the interior");
+  check(f(dm::beside_interior));
+}
+
 TEST_CASE("a window over a dim that is split, in every layout") {
   for_each_grid<plane>([](const dm::grid<plane>& g) {
     for_each_layout<plane, dd::list<high, r>, unevenly>([&](auto t) {
@@ -50,14 +64,19 @@ TEST_CASE("a window over a dim that is split, in every layout") {
         const array b = numbers({"tall", "q", "r"}, {m.taps, 2, 3}, 2);
         const auto v = scattered<dm::tensor<double, L, p, high, q>>(g, a);
         const auto w = scattered<dm::tensor<double, L, tall, q, r>>(g, b);
-        const auto f = [&](const auto& s, const auto& k) {
-          return dm::convolution_exchange<p, rows, r>(
-              s, k, dm::window<high, tall, rows>{m.stride, m.dilation, m.around});
+        const auto f = [&](auto... way) {
+          return [=](const auto& s, const auto& k) {
+            return dm::convolution_exchange<p, rows, r>(
+                way..., s, k, dm::window<high, tall, rows>{m.stride, m.dilation, m.around});
+          };
         };
-        CHECK(agrees(f(v, w), convolved({"p", "rows", "r"}, a, b,
-                                        {{"high", "tall", "rows", m.stride, m.dilation, m.before,
-                                          m.results}})));
-        check_exchange(f, {}, {a, b}, v, w);
+        const array whole =
+            convolved({"p", "rows", "r"}, a, b,
+                      {{"high", "tall", "rows", m.stride, m.dilation, m.before, m.results}});
+        check_both_ways(f, [&](const auto& g) {
+          CHECK(agrees(g(v, w), whole));
+          check_exchange(g, {}, {a, b}, v, w);
+        });
       }
     });
   });
@@ -75,12 +94,16 @@ TEST_CASE("the transpose over a dim that is split") {
         const array b = numbers({"tall", "q", "r"}, {m.taps, 3, 2}, 2);
         const auto v = scattered<dm::tensor<double, L, p, rows, r>>(g, a);
         const auto w = scattered<dm::tensor<double, L, tall, q, r>>(g, b);
-        const auto f = [&](const auto& y, const auto& k) {
-          return dm::transposed_convolution_exchange<p, high, q>(
-              y, k, dm::window<rows, tall, high>{m.stride, m.dilation, m.around, m.n});
+        const auto f = [&](auto... way) {
+          return [=](const auto& y, const auto& k) {
+            return dm::transposed_convolution_exchange<p, high, q>(
+                way..., y, k, dm::window<rows, tall, high>{m.stride, m.dilation, m.around, m.n});
+          };
         };
-        CHECK(agrees(f(v, w), transposed_whole(a, b, m)));
-        check_exchange(f, {}, {a, b}, v, w);
+        check_both_ways(f, [&](const auto& g) {
+          CHECK(agrees(g(v, w), transposed_whole(a, b, m)));
+          check_exchange(g, {}, {a, b}, v, w);
+        });
       }
     });
   });
@@ -95,16 +118,56 @@ TEST_CASE("height and width split, corners and all; groups") {
       const array b = numbers({"s", "r", "q", "tall", "broad"}, {2, 3, 2, 3, 4}, 2);
       const auto v = scattered<dm::tensor<double, L, s, high, q, wide>>(g, a);
       const auto w = scattered<dm::tensor<double, L, s, r, q, tall, broad>>(g, b);
-      const auto f = [](const auto& i, const auto& k) {
-        return dm::convolution_exchange<s, r, rows, columns>(
-            i, k, dm::window<high, tall, rows>{.around = dm::padding::same},
-            dm::window<wide, broad, columns>{.stride = 2, .around = {1, 2}});
+      const auto f = [](auto... way) {
+        return [=](const auto& i, const auto& k) {
+          return dm::convolution_exchange<s, r, rows, columns>(
+              way..., i, k, dm::window<high, tall, rows>{.around = dm::padding::same},
+              dm::window<wide, broad, columns>{.stride = 2, .around = {1, 2}});
+        };
       };
-      CHECK(agrees(f(v, w), convolved({"s", "r", "rows", "columns"}, a, b,
-                                      {{"high", "tall", "rows", 1, 1, 1, 7},
-                                       {"wide", "broad", "columns", 2, 1, 1, 3}})));
-      check_exchange(f, {}, {a, b}, v, w);
+      const array whole = convolved(
+          {"s", "r", "rows", "columns"}, a, b,
+          {{"high", "tall", "rows", 1, 1, 1, 7}, {"wide", "broad", "columns", 2, 1, 1, 3}});
+      check_both_ways(f, [&](const auto& h) {
+        CHECK(agrees(h(v, w), whole));
+        check_exchange(h, {}, {a, b}, v, w);
+      });
     });
+  });
+}
+
+/// Are all elements the same? (Of tensors of one layout, or sums yet to be made of it.)
+template <class X, class Y> bool equal(const X& u, const Y& v) {
+  const auto d = dm::complete(u) - dm::complete(v);
+  return dm::value(dm::complete(dm::sum<>(d * d))) == 0;
+}
+
+TEST_CASE("blocks that are worth a library's convolution, and their gradients, in parts") {
+  using L = dm::layout<plane, dm::split<dm::uneven<high>, x>, dm::split<dm::uneven<wide>, y>>;
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    const array a = numbers({"s", "high", "wide", "q"}, {2, 26, 23, 16}, 1);
+    const array b = numbers({"tall", "broad", "q", "r"}, {3, 3, 16, 8}, 2);
+    const auto v = scattered<dm::tensor<float, L, s, high, wide, q>>(g, a);
+    const auto w = scattered<dm::tensor<float, L, tall, broad, q, r>>(g, b);
+    for (const index_t stride : {1, 2}) {
+      INFO("stride ", stride);
+      const auto f = [&](auto... way) {
+        return dm::vjp(
+            [=](const auto& i, const auto& k) {
+              return dm::convolution_exchange<s, rows, columns, r>(
+                  way..., i, k,
+                  dm::window<high, tall, rows>{.stride = stride, .around = dm::padding::same},
+                  dm::window<wide, broad, columns>{.around = dm::padding::same});
+            },
+            v, w);
+      };
+      auto first = f(), beside = f(dm::beside_interior);
+      CHECK(equal(first.value, beside.value));
+      const auto [v_bar, w_bar] = first.pullback(first.value);
+      const auto [v_beside, w_beside] = beside.pullback(first.value);
+      CHECK(equal(v_bar, v_beside));
+      CHECK(equal(w_bar, w_beside));
+    }
   });
 }
 
@@ -115,17 +178,22 @@ TEST_CASE("volumes whose dims stay, split in two of them") {
     const array b = numbers({"tall", "broad", "thick", "r", "q"}, {3, 2, 2, 2, 2}, 2);
     const auto v = scattered<dm::tensor<double, L, high, wide, deep, r>>(g, a);
     const auto w = scattered<dm::tensor<double, L, tall, broad, thick, r, q>>(g, b);
-    const auto f = [](const auto& i, const auto& k) {
-      return dm::convolution_exchange<high, wide, deep, q>(
-          i, k, dm::window<high, tall>{.dilation = 2, .around = dm::padding::same},
-          dm::window<wide, broad>{.around = dm::padding::same},
-          dm::window<deep, thick>{.dilation = 3, .around = dm::padding::same});
+    const auto f = [](auto... way) {
+      return [=](const auto& i, const auto& k) {
+        return dm::convolution_exchange<high, wide, deep, q>(
+            way..., i, k, dm::window<high, tall>{.dilation = 2, .around = dm::padding::same},
+            dm::window<wide, broad>{.around = dm::padding::same},
+            dm::window<deep, thick>{.dilation = 3, .around = dm::padding::same});
+      };
     };
-    CHECK(agrees(f(v, w), convolved({"high", "wide", "deep", "q"}, a, b,
-                                    {{"high", "tall", "high", 1, 2, 2, 5},
-                                     {"wide", "broad", "wide", 1, 1, 0, 4},
-                                     {"deep", "thick", "deep", 1, 3, 1, 5}})));
-    check_exchange(f, {}, {a, b}, v, w);
+    const array whole = convolved({"high", "wide", "deep", "q"}, a, b,
+                                  {{"high", "tall", "high", 1, 2, 2, 5},
+                                   {"wide", "broad", "wide", 1, 1, 0, 4},
+                                   {"deep", "thick", "deep", 1, 3, 1, 5}});
+    check_both_ways(f, [&](const auto& h) {
+      CHECK(agrees(h(v, w), whole));
+      check_exchange(h, {}, {a, b}, v, w);
+    });
   });
 }
 
@@ -184,12 +252,20 @@ TEST_CASE("pooling over a dim that is split") {
         const auto u = scattered<dm::tensor<double, L, p, high, q>>(g, b);
         const dm::pool_window<high, rows> over{m.taps, m.stride, m.dilation, m.around};
         const seen w{"high", "", "rows", m.stride, m.dilation, m.before, m.results};
-        const auto mean = [&](const auto& i) { return dm::mean_pool_exchange(i, over); };
-        const auto most = [&](const auto& i) { return dm::max_pool_exchange(i, over); };
-        CHECK(agrees(mean(u), pooled_whole(b, true, w, m.taps), 1e-12));
-        check_exchange(mean, smooth, {a}, v);
-        CHECK(agrees(most(v), pooled_whole(a, false, w, m.taps)));
-        if (m.before < m.taps) check_exchange(most, smooth, {b}, u);
+        const auto mean = [&](auto... way) {
+          return [=](const auto& i) { return dm::mean_pool_exchange(way..., i, over); };
+        };
+        const auto most = [&](auto... way) {
+          return [=](const auto& i) { return dm::max_pool_exchange(way..., i, over); };
+        };
+        check_both_ways(mean, [&](const auto& f) {
+          CHECK(agrees(f(u), pooled_whole(b, true, w, m.taps), 1e-12));
+          check_exchange(f, smooth, {a}, v);
+        });
+        check_both_ways(most, [&](const auto& f) {
+          CHECK(agrees(f(v), pooled_whole(a, false, w, m.taps)));
+          if (m.before < m.taps) check_exchange(f, smooth, {b}, u);
+        });
       }
     });
   });
@@ -288,13 +364,19 @@ TEST_CASE("halos: nothing travels but what windows see, whatever the halos' widt
       const auto v = scattered<dm::tensor<double, L, high, q>>(g, a);
       const auto w = scattered<dm::tensor<double, dm::layout<line>, tall>>(g, b);
       const dm::window<high, tall, rows> over{m.stride, m.dilation, m.around};
-      const auto before = census::snapshot();
-      const auto y = dm::convolution_exchange<rows, q>(v, w, over);
-      const auto sent = census::snapshot() - before;
-      CHECK(agrees(
-          y, convolved({"rows", "q"}, a, b,
-                       {{"high", "tall", "rows", m.stride, m.dilation, m.before, m.results}})));
-      CHECK(sent.bytes() == 2 * 8 * leaving(m, v.block(0), blocks_of_all<rows>(y), g.rank()));
+      const auto f = [&](auto... way) {
+        return [=] { return dm::convolution_exchange<rows, q>(way..., v, w, over); };
+      };
+      const array whole =
+          convolved({"rows", "q"}, a, b,
+                    {{"high", "tall", "rows", m.stride, m.dilation, m.before, m.results}});
+      check_both_ways(f, [&](const auto& run) {
+        const auto before = census::snapshot();
+        const auto y = run();
+        const auto sent = census::snapshot() - before;
+        CHECK(agrees(y, whole));
+        CHECK(sent.bytes() == 2 * 8 * leaving(m, v.block(0), blocks_of_all<rows>(y), g.rank()));
+      });
     }
   });
 }

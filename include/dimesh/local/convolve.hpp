@@ -122,18 +122,33 @@ inline void require_loops(const convolution& v) {
         "merge some that stand side by side");
 }
 
+namespace detail {
+/// Computes c, if oneDNN is there and faster.
+template <class T>
+bool convolved_by_library([[maybe_unused]] const convolution& v, [[maybe_unused]] const T* a,
+                          [[maybe_unused]] const T* b, [[maybe_unused]] T* c) {
+#ifdef DIMESH_WITH_ONEDNN
+  if constexpr (std::is_same_v<T, float>) return onednn::convolve(v, a, b, c);
+#endif
+  return false;
+}
+}  // namespace detail
+
 /// Computes c, which has so many elements. Arrays must not overlap. On the host. Throws
 /// dimesh::error where there are more loops than a contraction holds.
 template <class T>
 void convolve(const convolution& v, const T* a, const T* b, T* c, index_t count) {
   const dimesh::detail::writes_memory kernel;
   require_loops(v);
-#ifdef DIMESH_WITH_ONEDNN
-  if constexpr (std::is_same_v<T, float>)
-    if (count > 0 && onednn::convolve(v, a, b, c)) return;
-#endif
+  if (count > 0 && detail::convolved_by_library(v, a, b, c)) return;
   std::fill_n(c, count, T(0));
   if (count > 0) detail::convolver<T>{v}(a, b, c);
+}
+/// Computes a part of an array, whose elements are zero.
+template <class T> void convolve_into_zeros(const convolution& v, const T* a, const T* b, T* c) {
+  const dimesh::detail::writes_memory kernel;
+  require_loops(v);
+  if (!detail::convolved_by_library(v, a, b, c)) detail::convolver<T>{v}(a, b, c);
 }
 
 }  // namespace dimesh::local

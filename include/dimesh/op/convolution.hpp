@@ -23,6 +23,7 @@
 
 #include "dimesh/local/convolve.hpp"
 #include "dimesh/op/parts/window.hpp"
+#include "dimesh/op/parts/window_interior.hpp"
 #include "dimesh/op/refusals/misuse_of_convolution.hpp"
 
 namespace dimesh {
@@ -39,6 +40,7 @@ template <class T> struct convolution_op {
   window_set windows;
   window_role role[3] = {window_role::array, window_role::filter, window_role::result};
   std::string_view call = "convolution";
+  bool beside = false;  // the interior is computed while others' elements are on their way
 
   constexpr index_t extent_of(const dim_facts* d) const { return windows.extent_of(d, role[2]); }
   constexpr void cost(tally& t, results y, operands x) const {
@@ -63,11 +65,13 @@ template <class T> struct convolution_op {
   void fill(results y, operands x) const {
     const tensor_core* const all[] = {&y[0], &x[0], &x[1]};
     const windowed_view view = view_of(all);
+    if (beside && view.travels()) return fill_beside(all, view, y[0]);
     storage room;
     const T* from[] = {x[0].data<const T>(), x[1].data<const T>()};
     const int k = place_in(seen_role());
     from[k - 1] = view.fetch(from[k - 1], call.data(), room);
-    local::convolve(loops(all, view, k), from[0], from[1], y[0].data<T>(), y[0].elements());
+    local::convolve(loops(all, view, view.here(), view.whole()), from[0], from[1], y[0].data<T>(),
+                    y[0].elements());
   }
 
  private:
@@ -84,15 +88,42 @@ template <class T> struct convolution_op {
   constexpr window_role seen_role() const {
     return role[2] == window_role::array ? window_role::result : window_role::array;
   }
-  constexpr windowed_view view_of(const tensor_core* const* all) const {
-    const window_role seen = seen_role();
-    const window_role from = seen == window_role::array ? window_role::result : window_role::array;
-    return {windows, seen, *all[place_in(seen)], *all[place_in(from)]};
+  /// Of the tensor from whose blocks it is seen.
+  constexpr window_role role_along() const {
+    return seen_role() == window_role::array ? window_role::result : window_role::array;
   }
-  /// Loops over dims that are in no window, and the windows; tensor `seen` lies as in the view.
+  constexpr windowed_view view_of(const tensor_core* const* all) const {
+    return {windows, seen_role(), *all[place_in(seen_role())], *all[place_in(role_along())]};
+  }
+  void fill_beside(const tensor_core* const* all, const windowed_view& view, tensor_core& y) const {
+    const int seen = place_in(seen_role()), along = place_in(role_along());
+    const box block = view.whole().of;
+    const T* from[] = {all[1]->data<const T>(), all[2]->data<const T>()};
+    T* const to = y.data<T>();
+    const index_t n = y.elements();
+    zero_bytes(to, y.bytes());
+    storage sums;  // of a filter, which all parts add to
+    if (along != 0) sums = storage::acquire(static_cast<std::size_t>(y.bytes()));
+    const auto compute = [&](const T* elements, const box& lies, const window_part& part) {
+      const T* in[] = {from[0], from[1]};
+      in[seen - 1] = elements + first_in(lies, part.seen);
+      const local::convolution c = loops(all, view, lies, part);
+      if (along == 0)
+        return local::convolve_into_zeros(c, in[0], in[1], to + first_in(block, part.of));
+      in[along - 1] += first_in(block, part.of);
+      auto* const more = static_cast<T*>(sums.data());
+      local::convolve(c, in[0], in[1], more, n);
+      const writes_memory kernel;
+      for (index_t i = 0; i < n; ++i) to[i] += more[i];
+    };
+    beside_messages(view, from[seen - 1], y, call.data(), compute);
+  }
+  /// Loops over dims that are in no window, and the windows over a part; what these see is in an
+  /// array that holds box `lies`.
   local::convolution loops(const tensor_core* const* all, const windowed_view& view,
-                           int seen) const {
-    const strides in_view(view.here());
+                           const box& lies, const window_part& part) const {
+    const int seen = place_in(seen_role());
+    const strides in_view(lies);
     const auto stride = [&](int k, const dim_facts* dim) {
       const int at = all[k]->facts->place_of(dim);
       return at < 0 ? index_t{0} : k == seen ? in_view.at[at] : all[k]->stride(at);
@@ -110,7 +141,7 @@ template <class T> struct convolution_op {
         c.rest.a_outer[i] = stride(1, dim), c.rest.b_outer[i] = stride(2, dim);
       }
     for (c.windows = 0; c.windows < windows.count; ++c.windows) {
-      local::window_loop& w = c.window[c.windows] = view.local_moves(c.windows);
+      local::window_loop& w = c.window[c.windows] = view.local_moves(c.windows, part);
       for (int k = 0; k < 3; ++k)
         w.step[static_cast<int>(role_in(k))] = stride(k, windows.dims[c.windows].of(role_in(k)));
     }
@@ -162,7 +193,7 @@ constexpr local::window_loop window_moves_of(std::string_view call, bool back, i
 
 /// Of operands without a fault. Split: dims of windows may be.
 template <bool Split, class Out, bool Back, class X, class W, class... V>
-constexpr auto convolved(std::string_view call, const X& x, const W& w, const V&... v) {
+constexpr auto convolved(const window_call& call, const X& x, const W& w, const V&... v) {
   using rule = convolution_rule<Split, Out, V...>;
   if constexpr (!ok<fault_of<rule, X, W>> || is_poison<X> || is_poison<W>) {
     return poison{};
@@ -173,14 +204,14 @@ constexpr auto convolved(std::string_view call, const X& x, const W& w, const V&
     convolution_op<value_of<X>> op;
     const window_role array = window_role::array, result = window_role::result;
     op.role[0] = Back ? result : array, op.role[2] = Back ? array : result;
-    op.call = call;
+    op.call = call.name, op.beside = call.beside;
     const auto add =
         [&]<class From, class Tap, class To>(const dimesh::window<From, Tap, To>& one) {
           window_dims dims = dims_of_window<dimesh::window<From, Tap, To>>;
           if (Back) std::swap(dims.dim[0], dims.dim[2]);
           const bool open = has_assumed_extents(x) || has_assumed_extents(w);
           op.windows.add(dims, open ? local::window_loop{}
-                                    : window_moves_of(call, Back, x.template extent<From>(),
+                                    : window_moves_of(call.name, Back, x.template extent<From>(),
                                                       w.template extent<Tap>(), one));
         };
     (add(v), ...);
@@ -239,7 +270,7 @@ constexpr auto convolution(const X& x, const W& w,
   using rule = detail::convolution_rule<false, list, dimesh::window<From, Tap, To>...>;
   detail::assert_whole_windows<detail::fault_of<rule, X, W>>();
   detail::assert_convolution<detail::fault_of<rule, X, W>>();
-  return detail::convolved<false, list, false>("convolution", x, w, windows...);
+  return detail::convolved<false, list, false>({"convolution"}, x, w, windows...);
 }
 
 /// The transpose of a convolution in its first operand: x[.., i, .., c] = the sum of y[.., o, ..,
@@ -255,7 +286,7 @@ constexpr auto transposed_convolution(const Y& y, const W& w,
   using rule = detail::convolution_rule<false, list, dimesh::window<From, Tap, To>...>;
   detail::assert_whole_windows<detail::fault_of<rule, Y, W>>();
   detail::assert_convolution<detail::fault_of<rule, Y, W>>();
-  return detail::convolved<false, list, true>("transposed_convolution", y, w, windows...);
+  return detail::convolved<false, list, true>({"transposed_convolution"}, y, w, windows...);
 }
 
 }  // namespace dimesh

@@ -9,12 +9,16 @@
 //                                           v{.stride = 2, .around = padding::same}, h{})
 //     -> [high/rows, across/cols, out]
 //
+//   convolution_exchange<high, across, out>(beside_interior, x, w, v{}, h{})
+//     -> the same; what sees nothing of other ranks is computed while halos travel
+//
 // The result's dims lie on the axes of the dims that they come from. Gradients exchange likewise:
 // that of the array sees the result's, that of the filter sees the array and is partial along the
 // axes of windows' dims.
 #pragma once
 
 #include "dimesh/op/convolution.hpp"
+#include "dimesh/op/halo_way.hpp"
 
 namespace dimesh {
 
@@ -29,6 +33,9 @@ template <class Fault> constexpr void assert_split_windows() {
                 "dim that they come from; split that as uneven<dim>");
 }
 
+template <class Out, class X, class W, class... V>
+using split_windows_fault = fault_of<convolution_rule<true, Out, V...>, X, W>;
+
 }  // namespace detail
 
 /// A convolution whose windows may move along dims that are split. Shapes, extents, errors as of
@@ -41,10 +48,22 @@ template <Dim... Out, Operand X, Operand W, Dim... From, Dim... Tap, Dim... To>
 constexpr auto convolution_exchange(const X& x, const W& w,
                                     const dimesh::window<From, Tap, To>&... windows) {
   using list = detail::list<Out...>;
-  using rule = detail::convolution_rule<true, list, dimesh::window<From, Tap, To>...>;
-  detail::assert_split_windows<detail::fault_of<rule, X, W>>();
-  detail::assert_convolution<detail::fault_of<rule, X, W>>();
-  return detail::convolved<true, list, false>("convolution_exchange", x, w, windows...);
+  using fault = detail::split_windows_fault<list, X, W, dimesh::window<From, Tap, To>...>;
+  detail::assert_split_windows<fault>();
+  detail::assert_convolution<fault>();
+  return detail::convolved<true, list, false>({"convolution_exchange"}, x, w, windows...);
+}
+/// The same; what sees nothing of other ranks is computed while messages travel, so in gradients.
+/// Sums may round otherwise.
+template <Dim... Out, Operand X, Operand W, Dim... From, Dim... Tap, Dim... To>
+  requires(sizeof...(From) >= 1 && sizeof...(From) <= local::convolution::max_windows)
+constexpr auto convolution_exchange(beside_interior_way, const X& x, const W& w,
+                                    const dimesh::window<From, Tap, To>&... windows) {
+  using list = detail::list<Out...>;
+  using fault = detail::split_windows_fault<list, X, W, dimesh::window<From, Tap, To>...>;
+  detail::assert_split_windows<fault>();
+  detail::assert_convolution<fault>();
+  return detail::convolved<true, list, false>({"convolution_exchange", true}, x, w, windows...);
 }
 
 /// The transpose of a convolution_exchange in its first operand, as transposed_convolution is that
@@ -55,10 +74,23 @@ template <Dim... Out, Operand Y, Operand W, Dim... From, Dim... Tap, Dim... To>
 constexpr auto transposed_convolution_exchange(const Y& y, const W& w,
                                                const dimesh::window<From, Tap, To>&... windows) {
   using list = detail::list<Out...>;
-  using rule = detail::convolution_rule<true, list, dimesh::window<From, Tap, To>...>;
-  detail::assert_split_windows<detail::fault_of<rule, Y, W>>();
-  detail::assert_convolution<detail::fault_of<rule, Y, W>>();
-  return detail::convolved<true, list, true>("transposed_convolution_exchange", y, w, windows...);
+  using fault = detail::split_windows_fault<list, Y, W, dimesh::window<From, Tap, To>...>;
+  detail::assert_split_windows<fault>();
+  detail::assert_convolution<fault>();
+  return detail::convolved<true, list, true>({"transposed_convolution_exchange"}, y, w, windows...);
+}
+/// The same; what sees nothing of other ranks is computed while messages travel, so in gradients.
+/// Sums may round otherwise.
+template <Dim... Out, Operand Y, Operand W, Dim... From, Dim... Tap, Dim... To>
+  requires(sizeof...(From) >= 1 && sizeof...(From) <= local::convolution::max_windows)
+constexpr auto transposed_convolution_exchange(beside_interior_way, const Y& y, const W& w,
+                                               const dimesh::window<From, Tap, To>&... windows) {
+  using list = detail::list<Out...>;
+  using fault = detail::split_windows_fault<list, Y, W, dimesh::window<From, Tap, To>...>;
+  detail::assert_split_windows<fault>();
+  detail::assert_convolution<fault>();
+  return detail::convolved<true, list, true>({"transposed_convolution_exchange", true}, y, w,
+                                             windows...);
 }
 
 // ---- names and arguments of the wrong kind ------------------------------------------------------

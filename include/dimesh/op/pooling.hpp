@@ -13,7 +13,7 @@
 
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/pooling.hpp"
-#include "dimesh/op/parts/window.hpp"
+#include "dimesh/op/parts/pooled_windows.hpp"
 #include "dimesh/op/refusals/misuse_of_pooling.hpp"
 
 namespace dimesh {
@@ -31,50 +31,6 @@ template <Dim From, Dim To = From> struct pool_window {
 };
 
 namespace detail {
-
-/// What windows join: loops over arrays as a view shows them, and results that lie as y.
-struct pooled_windows : window_set {
-  template <class From, class To>
-  constexpr void add(std::string_view call, index_t n, const pool_window<From, To>& v) {
-    local::window_loop m;
-    m.stride = v.stride == 0 ? v.size : v.stride, m.dilation = v.dilation;
-    m.extent[0] = n, m.extent[1] = v.size;
-    m.extent[2] = results_over(call, n, v.size, m.stride, m.dilation, v.around, m.before);
-    require_results<From, To>(call, m.extent[2], n);
-    window_set::add({{&facts_of_dim<From>, nullptr, &facts_of_dim<To>}}, m);
-  }
-  constexpr windowed_view view(const tensor_core& x, const tensor_core& y) const {
-    return {*this, local::window_role::array, x, y};
-  }
-  constexpr bool is_windowed(const dim_facts* array_dim) const {
-    return extent_of(array_dim, local::window_role::array) != dynamic;
-  }
-  /// How many pairs of a result and an element of its window there are in x.
-  constexpr index_t meetings(const tensor_core& x, const windowed_view& v) const {
-    index_t n = 1;
-    for (int d = 0; d < x.rank(); ++d)
-      if (!is_windowed(x.facts->dim[d])) n *= x.local(d);
-    for (int i = 0; i < count; ++i) n *= local::pairs_of(v.local_moves(i));
-    return n;
-  }
-  /// Of arrays with the dims of x that lie as in the view; dims of y stand in the same order.
-  local::pooling over(const tensor_core& x, const windowed_view& v, const tensor_core& y) const {
-    const strides in_view(v.here());
-    local::pooling p;
-    for (int d = 0; d < x.rank(); ++d) {
-      if (is_windowed(x.facts->dim[d])) continue;
-      p.extent[p.rest] = x.local(d);
-      p.x_step[p.rest] = in_view.at[d], p.y_step[p.rest++] = y.stride(d);
-    }
-    p.windows = count;
-    for (int i = 0; i < count; ++i) {
-      local::window_loop& w = p.window[i] = v.local_moves(i);
-      const int d = x.facts->place_of(dims[i].dim[0]);
-      w.step[0] = in_view.at[d], w.step[2] = y.stride(d);
-    }
-    return p;
-  }
-};
 
 /// x, and what lies as results -> what of x the greatest elements are; Back: where they get it.
 template <bool Back, class T> struct at_greatest_op {
@@ -129,6 +85,7 @@ template <class T> struct max_pool_op {
   static constexpr bool on_host = true;
   pooled_windows w;
   std::string_view call = "max_pool";
+  bool beside = false;
 
   constexpr index_t extent_of(const dim_facts* d) const {
     return w.extent_of(d, local::window_role::result);
@@ -139,10 +96,10 @@ template <class T> struct max_pool_op {
     t.compute(w.meetings(x[0], v), y[0].bytes() + x[0].bytes() + v.copied());
   }
   void fill(results y, operands x) const {
-    const windowed_view v = w.view(x[0], y[0]);
-    storage room;
-    const T* const from = v.fetch(x[0].data<const T>(), call.data(), room);
-    local::pool_max(w.over(x[0], v, y[0]), from, y[0].data<T>(), y[0].elements());
+    w.join(x[0], y[0], local::greatest::identity<T>(), {call, beside},
+           [](const local::pooling& p, const T* seen, T* to, index_t n) {
+             local::pool_max(p, seen, to, n);
+           });
   }
   static constexpr bool needs(int k, unsigned) { return k == 0; }
   constexpr void transpose(const auto& to) const {
@@ -155,6 +112,7 @@ template <bool Back, class T> struct mean_pool_op {
   static constexpr bool on_host = true;
   pooled_windows w;
   std::string_view call = "mean_pool";
+  bool beside = false;
 
   constexpr index_t extent_of(const dim_facts* d) const {
     return w.extent_of(d, Back ? local::window_role::array : local::window_role::result);
@@ -180,13 +138,16 @@ template <bool Back, class T> struct mean_pool_op {
       local::pool_sum<true>(p, share, sums, v.here().size());
       v.fold(sums, to, call.data());
     } else {
-      local::pool_sum<false>(p, v.fetch(from, call.data(), room), to, y[0].elements());
+      w.join(array, y[0], T(0), {call, beside},
+             [](const local::pooling& some, const T* seen, T* sums, index_t n) {
+               local::pool_sum<false>(some, seen, sums, n);
+             });
       local::divide_by_counts(p, to, to);
     }
   }
   static constexpr bool needs(int, unsigned) { return false; }
   constexpr void transpose(const auto& to) const {
-    to.give(0, mean_pool_op<!Back, T>{w, call}, to.ybar);
+    to.give(0, mean_pool_op<!Back, T>{w, call, beside}, to.ybar);
   }
 };
 
@@ -247,7 +208,7 @@ template <class Fault> constexpr void assert_pool() {
 
 /// Elements that only store are joined in float; means of whole numbers are double.
 template <template <class> class Op, class Rule, class X, class... V>
-constexpr auto pooled(std::string_view call, const X& x, const V&... v) {
+constexpr auto pooled(const window_call& call, const X& x, const V&... v) {
   using T = value_of<X>;
   if constexpr (is_storage_only<T>) {
     return cast<T>(pooled<Op, Rule>(call, cast<computed<T>>(x), v...));
@@ -255,8 +216,9 @@ constexpr auto pooled(std::string_view call, const X& x, const V&... v) {
     return pooled<Op, Rule>(call, cast<double>(x), v...);
   } else {
     Op<T> op;
-    op.call = call;
-    if (!has_assumed_extents(x)) (op.w.add(call, x.template extent<typename V::from>(), v), ...);
+    op.call = call.name, op.beside = call.beside;
+    if (!has_assumed_extents(x))
+      (op.w.add(call.name, x.template extent<typename V::from>(), v), ...);
     return apply_rule<Rule, T>(op, x);
   }
 }
@@ -277,7 +239,7 @@ constexpr auto max_pool(const X& x, const pool_window<From, To>&... windows) {
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else
-    return detail::pooled<detail::max_pool_op, rule>("max_pool", x, windows...);
+    return detail::pooled<detail::max_pool_op, rule>({"max_pool"}, x, windows...);
 }
 
 /// The mean of the elements in each window: padding does not count; 0 where there are none.
@@ -291,7 +253,7 @@ constexpr auto mean_pool(const X& x, const pool_window<From, To>&... windows) {
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else
-    return detail::pooled<detail::mean_pool_forward, rule>("mean_pool", x, windows...);
+    return detail::pooled<detail::mean_pool_forward, rule>({"mean_pool"}, x, windows...);
 }
 
 }  // namespace dimesh

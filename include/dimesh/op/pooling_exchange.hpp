@@ -8,6 +8,7 @@
 //     -> [batch, high/rows, in]
 #pragma once
 
+#include "dimesh/op/halo_way.hpp"
 #include "dimesh/op/pooling.hpp"
 
 namespace dimesh {
@@ -36,7 +37,21 @@ constexpr auto max_pool_exchange(const X& x, const pool_window<From, To>&... win
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else
-    return detail::pooled<detail::max_pool_op, rule>("max_pool_exchange", x, windows...);
+    return detail::pooled<detail::max_pool_op, rule>({"max_pool_exchange"}, x, windows...);
+}
+/// The same; what sees nothing of other ranks is computed while messages travel, not in gradients.
+template <Operand X, Dim... From, Dim... To>
+  requires(sizeof...(From) >= 1 && sizeof...(From) <= local::convolution::max_windows)
+constexpr auto max_pool_exchange(beside_interior_way, const X& x,
+                                 const pool_window<From, To>&... windows) {
+  using rule = detail::pool_rule<true, false, pool_window<From, To>...>;
+  using fault = detail::fault_of<rule, X>;
+  detail::assert_split_pool<fault>();
+  detail::assert_pool<fault>();
+  if constexpr (!ok<fault> || is_poison<X>)
+    return poison{};
+  else
+    return detail::pooled<detail::max_pool_op, rule>({"max_pool_exchange", true}, x, windows...);
 }
 
 /// mean_pool whose windows may move along dims that are split: layouts and messages as of
@@ -51,7 +66,22 @@ constexpr auto mean_pool_exchange(const X& x, const pool_window<From, To>&... wi
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else
-    return detail::pooled<detail::mean_pool_forward, rule>("mean_pool_exchange", x, windows...);
+    return detail::pooled<detail::mean_pool_forward, rule>({"mean_pool_exchange"}, x, windows...);
+}
+/// The same; what sees nothing of other ranks is computed while messages travel, not in gradients.
+template <Operand X, Dim... From, Dim... To>
+  requires(sizeof...(From) >= 1 && sizeof...(From) <= local::convolution::max_windows)
+constexpr auto mean_pool_exchange(beside_interior_way, const X& x,
+                                  const pool_window<From, To>&... windows) {
+  using rule = detail::pool_rule<true, true, pool_window<From, To>...>;
+  using fault = detail::fault_of<rule, X>;
+  detail::assert_split_pool<fault>();
+  detail::assert_pool<fault>();
+  if constexpr (!ok<fault> || is_poison<X>)
+    return poison{};
+  else
+    return detail::pooled<detail::mean_pool_forward, rule>({"mean_pool_exchange", true}, x,
+                                                           windows...);
 }
 
 // ---- names and arguments of the wrong kind ------------------------------------------------------

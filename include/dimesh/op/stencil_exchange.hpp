@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "dimesh/op/halo_exchange.hpp"
+#include "dimesh/op/halo_way.hpp"
 #include "dimesh/op/stencil.hpp"
 
 namespace dimesh {
@@ -65,6 +66,7 @@ template <class Op, class R> struct stencil_exchange_op {
     const flight_owner f(flight::fresh());
     f->result = y[0].memory;
     p.start<R>(y[0].memory, *f);
+    f->begun();
     op.fill_at(y, x, rest);
     if (whole_rows) p.restore_sent(waits, static_cast<const R*>(f->out.data()), y[0].data<R>());
     f->axes = 0;  // the messages have been reported
@@ -121,19 +123,6 @@ struct stencil_exchange_fault<U, X...> {
 };
 
 }  // namespace detail
-
-/// What lies beyond the ends of dims, and when halos travel: after the result has been computed, or
-/// beside its interior. The values are the same. What pays depends on the MPI library and on the
-/// blocks: edges that are columns are computed point by point, and those of long rows once more
-/// with the interior (benchmarks/stencil.cpp).
-struct halo_way {
-  boundary ends = boundary::zero;
-  bool beside_interior = false;
-  constexpr halo_way(boundary e, bool beside = false)  // NOLINT: a boundary says it mostly
-      : ends(e), beside_interior(beside) {}
-};
-/// Halos travel while the interior is computed.
-constexpr halo_way beside_interior(boundary ends) { return {ends, true}; }
 
 /// f of every element and its neighbours (as `stencil`), the result with halos like those of u,
 /// which are exchanged. Shapes: as u. Sends the surface; copies nothing else.

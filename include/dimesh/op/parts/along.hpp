@@ -12,14 +12,11 @@
 #include "dimesh/collective/neighbors.hpp"
 #include "dimesh/core/flight.hpp"
 #include "dimesh/detail/compiled.hpp"
+#include "dimesh/op/halo_way.hpp"
 #include "dimesh/op/parts/array_box.hpp"
 #include "dimesh/op/parts/transition.hpp"
 
 namespace dimesh {
-
-/// What lies beyond the ends of a dim: zeros, or its other end.
-enum class boundary : unsigned char { zero, periodic };
-
 namespace detail {
 
 /// The window that goes with a block: `shift` elements earlier, and longer at either end.

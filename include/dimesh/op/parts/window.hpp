@@ -10,35 +10,17 @@
 #include "dimesh/op/parts/einsum_op.hpp"
 #include "dimesh/op/parts/strided.hpp"
 #include "dimesh/op/parts/window_exchange.hpp"
+#include "dimesh/op/window.hpp"
 
 namespace dimesh {
 
-/// Elements that are taken to be zero (of maxima: lowest) before the first and after the last one.
-struct padding {
-  index_t before = 0, after = 0;
-  bool is_same = false;  // as many as give ceil(extent / stride) results, the odd one behind
-
-  static const padding valid, same;
-};
-/// None.
-inline constexpr padding padding::valid{};
-/// As many as give ceil(extent / stride) results; of an odd number, the one more stands behind.
-inline constexpr padding padding::same{0, 0, true};
-
-/// A window over dim From with a tap for each element of dim Tap of the filter; results lie along
-/// To, which may be From where the extent stays. Result o sees elements stride o + dilation t -
-/// before.
-template <Dim From, Dim Tap, Dim To = From> struct window {
-  index_t stride = 1, dilation = 1;
-  padding around = padding::valid;
-  index_t extent = dynamic;  // of To, in a transposed convolution whose stride leaves it open
-
-  using from = From;
-  using tap = Tap;
-  using to = To;
-};
-
 namespace detail {
+
+/// A call, and whether the interior is computed while others' elements are on their way.
+struct window_call {
+  std::string_view name;
+  bool beside = false;
+};
 
 template <class V>
 inline constexpr window_dims dims_of_window{{&facts_of_dim<typename V::from>,

@@ -88,6 +88,11 @@ struct window_plans : move_plan {
   mutable std::vector<std::unique_ptr<const window_plan>> all;
 };
 
+/// A part of a rank's block of results, say, and what its windows see, in global indices.
+struct window_part {
+  box of, seen;
+};
+
 /// What windows see of x, in the role `of`, from the blocks of y in the other one. Where no dim of
 /// windows is split that is x's own block.
 class windowed_view {
@@ -115,18 +120,33 @@ class windowed_view {
   /// Are there others to talk to?
   constexpr bool travels() const { return talk_ != 0; }
   constexpr const box& here() const { return seen_; }
-  /// A window's moves over what this rank sees and its block of y.
-  constexpr local::window_loop local_moves(int i) const {
+  /// This rank's block of y, and what its windows see.
+  constexpr window_part whole() const { return {from_.peers(y_.layout(), me_, talk_), seen_}; }
+  /// A part of this rank's block of y.
+  constexpr window_part part(const box& of) const { return {of, seen_from(own(me_), of)}; }
+  /// This rank's block of x.
+  constexpr box own() const { return own(me_); }
+  /// Where windows' dims stand in x and in y.
+  constexpr int seen_dim(int i) const { return x_.facts->place_of(w_.dims[i].of(of_)); }
+  constexpr int dim_from(int i) const {
+    return y_.facts->place_of(w_.dims[i].dim[2 - static_cast<int>(of_)]);
+  }
+  constexpr int count() const { return w_.count; }
+  /// What window i of a block of y sees.
+  constexpr block seen_along(int i, const block& b) const { return met_by(w_.moves[i], of_, b); }
+  const communicator& others() const { return x_.grid->along(talk_); }
+  /// A window's moves over a part.
+  constexpr local::window_loop local_moves(int i, const window_part& part) const {
     local::window_loop m = w_.moves[i];
-    const int other = 2 - static_cast<int>(of_);
-    const int dx = x_.facts->place_of(w_.dims[i].of(of_)),
-              dy = y_.facts->place_of(w_.dims[i].dim[other]);
+    const int seen = static_cast<int>(of_), other = 2 - seen;
+    const int dx = seen_dim(i), dy = dim_from(i);
     index_t first[3] = {};
-    first[static_cast<int>(of_)] = seen_.begin[dx], first[other] = y_.own(dy).offset;
-    m.extent[static_cast<int>(of_)] = seen_.length[dx], m.extent[other] = y_.local(dy);
+    first[seen] = part.seen.begin[dx], first[other] = part.of.begin[dy];
+    m.extent[seen] = part.seen.length[dx], m.extent[other] = part.of.length[dy];
     m.before += first[0] - m.stride * first[2];
     return m;
   }
+  constexpr local::window_loop local_moves(int i) const { return local_moves(i, whole()); }
   /// The messages that the rank at the origin sends; back: those that answer them. (Asked of data,
   /// too, where checked builds want to hear the same on all ranks: does anything travel?)
   constexpr void cost(tally& t, bool back = false) const {
@@ -167,21 +187,6 @@ class windowed_view {
     send<true>(seen_, sums, mine, x, call);
   }
 
- private:
-  constexpr box own(index_t r) const { return at_.peers(x_.layout(), r, talk_); }
-  constexpr box seen(index_t r) const {
-    box b = own(r);
-    if (talk_ == 0) return b;
-    const box results = from_.peers(y_.layout(), r, talk_);
-    const int other = 2 - static_cast<int>(of_);
-    for (int i = 0; i < w_.count; ++i) {
-      const int dx = x_.facts->place_of(w_.dims[i].of(of_)),
-                dy = y_.facts->place_of(w_.dims[i].dim[other]);
-      const block m = met_by(w_.moves[i], of_, {results.begin[dy], results.length[dy]});
-      b.begin[dx] = m.offset, b.length[dx] = m.length;
-    }
-    return b;
-  }
   /// A part of box `from` to its place in box `to`.
   template <bool Add, class T>
   static void move(const box& part, const box& from, const T* x, const box& to, T* y) {
@@ -193,38 +198,14 @@ class windowed_view {
     else
       local::copy_box(part.rank, part.length, x, x_stride.data(), y, y_stride.data());
   }
-  /// Parts of this rank's box `from` to those who hold (Back) or see them; theirs come into `to`.
-  template <bool Back, class T>
-  void send(const box& from, const T* x, const box& to, T* y, const char* call) const {
-    const window_plan& p = plan();
-    const window_side &sent = Back ? p.taken : p.given, &taken = Back ? p.given : p.taken;
-    const storage out = storage::acquire(static_cast<std::size_t>(sent.elements) * sizeof(T)),
-                  in = storage::acquire(static_cast<std::size_t>(taken.elements) * sizeof(T));
-    T *const packed = static_cast<T*>(out.data()), *const got = static_cast<T*>(in.data());
+  /// What goes to others, of elements that lie as box `from`, one after another.
+  template <class T>
+  static void pack(const window_side& sent, const box& from, const T* x, T* packed) {
     for (std::size_t i = 0; i < sent.part.size(); ++i) {
       const box& part = sent.part[i];
       local::pack(part.rank, part.length, x + offset_in(from, part), strides(from).data(),
                   packed + sent.messages[i].part.at);
     }
-    collective::exchange_some(x_.grid->along(talk_), packed, sent.messages, got, taken.messages,
-                              call, {&out, &in});
-    for (std::size_t i = 0; i < taken.part.size(); ++i) {
-      const box& part = taken.part[i];
-      move<Back>(part, part, got + taken.messages[i].part.at, to, y);
-    }
-  }
-  window_numbers numbers() const {
-    window_numbers n{};
-    auto at = n.begin();
-    for (int i = 0; i < w_.count; ++i) {
-      const local::window_loop& m = w_.moves[i];
-      for (const index_t v :
-           {index_t{x_.facts->place_of(w_.dims[i].of(of_))},
-            index_t{y_.facts->place_of(w_.dims[i].dim[2 - static_cast<int>(of_)])}, m.extent[0],
-            m.extent[1], m.extent[2], m.stride, m.dilation, m.before})
-        *at++ = v;
-    }
-    return n;
   }
   /// Worked out at the first use of these windows over these layouts and extents.
   const window_plan& plan() const {
@@ -248,6 +229,47 @@ class windowed_view {
     return *all.emplace_back(std::move(made));
   }
 
+ private:
+  constexpr box own(index_t r) const { return at_.peers(x_.layout(), r, talk_); }
+  constexpr box seen(index_t r) const {
+    return talk_ == 0 ? own(r) : seen_from(own(r), from_.peers(y_.layout(), r, talk_));
+  }
+  /// What the windows of a part of y see, of which the rank has block b.
+  constexpr box seen_from(box b, const box& results) const {
+    for (int i = 0; i < w_.count; ++i) {
+      const int dx = seen_dim(i), dy = dim_from(i);
+      const block m = seen_along(i, {results.begin[dy], results.length[dy]});
+      b.begin[dx] = m.offset, b.length[dx] = m.length;
+    }
+    return b;
+  }
+  /// Parts of this rank's box `from` to those who hold (Back) or see them; theirs come into `to`.
+  template <bool Back, class T>
+  void send(const box& from, const T* x, const box& to, T* y, const char* call) const {
+    const window_plan& p = plan();
+    const window_side &sent = Back ? p.taken : p.given, &taken = Back ? p.given : p.taken;
+    const storage out = storage::acquire(static_cast<std::size_t>(sent.elements) * sizeof(T)),
+                  in = storage::acquire(static_cast<std::size_t>(taken.elements) * sizeof(T));
+    T *const packed = static_cast<T*>(out.data()), *const got = static_cast<T*>(in.data());
+    pack(sent, from, x, packed);
+    collective::exchange_some(others(), packed, sent.messages, got, taken.messages, call,
+                              {&out, &in});
+    for (std::size_t i = 0; i < taken.part.size(); ++i) {
+      const box& part = taken.part[i];
+      move<Back>(part, part, got + taken.messages[i].part.at, to, y);
+    }
+  }
+  window_numbers numbers() const {
+    window_numbers n{};
+    auto at = n.begin();
+    for (int i = 0; i < w_.count; ++i) {
+      const local::window_loop& m = w_.moves[i];
+      for (const index_t v : {index_t{seen_dim(i)}, index_t{dim_from(i)}, m.extent[0], m.extent[1],
+                              m.extent[2], m.stride, m.dilation, m.before})
+        *at++ = v;
+    }
+    return n;
+  }
   const window_set& w_;
   local::window_role of_;
   const tensor_core &x_, &y_;
