@@ -117,7 +117,7 @@ for space in $spaces; do
   echo "== $space: configure and build ($(date +%T))"
   cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DKokkos_ROOT="$top/$space" \
     -DDIMESH_TEST_THREADS=$threads -DDIMESH_EXAMPLES=OFF -DDIMESH_BENCHMARKS=OFF \
-    -DDIMESH_GROUP_TESTS="$grouped" \
+    -DDIMESH_GROUP_TESTS="$grouped" -DDIMESH_TEST_CLANG=ON \
     > "$build.configure.log" 2>&1 || { cat "$build.configure.log" && failed+=("$space: configure") && continue; }
   rounding=(--rounding)
   [[ $space == serial ]] && rounding=()

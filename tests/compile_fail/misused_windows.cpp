@@ -80,6 +80,34 @@ auto f() { return dm::max_pool_exchange<pixel>(images); }
 auto f() { return dm::max_pool_exchange(images, pooled{.size = 3}); }
 #endif
 
+// mistake: misused_windows__beside_interior_is_local
+// expect: convolution: dims of the result stand in the angle brackets, tensor, filter and windows in the parentheses: (x, w, window<d, tap>{})
+#ifdef COMPILE_FAIL
+auto f() { return dm::convolution<batch, high, label>(dm::beside_interior, image, filter, seen{}); }
+#else
+auto f() {
+  return dm::convolution_exchange<batch, high, label>(dm::beside_interior, images, filter, seen{});
+}
+#endif
+
+// mistake: misused_windows__beside_interior_comes_first
+// expect: max_pool_exchange: a tensor and windows stand in the parentheses, and nothing in angle brackets: max_pool_exchange(x, pool_window<height>{})
+#ifdef COMPILE_FAIL
+auto f() { return dm::max_pool_exchange(images, dm::beside_interior, pooled{.size = 3}); }
+#else
+auto f() { return dm::max_pool_exchange(dm::beside_interior, images, pooled{.size = 3}); }
+#endif
+
+// mistake: misused_windows__windows_have_no_boundary
+// expect: max_pool_exchange: a tensor and windows stand in the parentheses, and nothing in angle brackets: max_pool_exchange(x, pool_window<height>{})
+#ifdef COMPILE_FAIL
+auto f() {
+  return dm::max_pool_exchange(dm::beside_interior(dm::boundary::zero), images, pooled{.size = 3});
+}
+#else
+auto f() { return dm::max_pool_exchange(dm::beside_interior, images, pooled{.size = 3}); }
+#endif
+
 // mistake: misused_windows__mean_pool_exchange
 // expect: mean_pool_exchange: a tensor and windows stand in the parentheses, and nothing in angle brackets: mean_pool_exchange(x, pool_window<height>{})
 #ifdef COMPILE_FAIL

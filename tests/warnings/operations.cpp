@@ -118,12 +118,12 @@ template <class T> void windows(const dm::grid<pod>& g) {
   both_ways(
       [&](const auto& v) {
         return dm::transposed_convolution_exchange<batch, place>(
-            v, filter, dm::window<pixel, tap, place>{.stride = 2});
+            dm::beside_interior, v, filter, dm::window<pixel, tap, place>{.stride = 2});
       },
       x);
   both_ways(
       [](const auto& v) {
-        return dm::max_pool_exchange(v, dm::pool_window<pixel, place>{}) +
+        return dm::max_pool_exchange(dm::beside_interior, v, dm::pool_window<pixel, place>{}) +
                dm::mean_pool_exchange(v, dm::pool_window<pixel, place>{});
       },
       x);

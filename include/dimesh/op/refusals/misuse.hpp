@@ -59,11 +59,13 @@ template <class Names, int Least, class... P> struct call_taking {
       wrong_arguments<A...>>::type;
 };
 
+/// Ours, and neither a tensor nor a name: a window, say.
+template <class A> inline constexpr bool is_call_part = false;
 /// May a call without angle brackets be meant for the operation? A user's own function of that name
 /// is called in this way, too, perhaps with numbers that it converts: all there is must be ours.
 template <class... A>
 inline constexpr bool is_plain_call =
-    ((Operand<A> || Dim<A> || Axis<A> || std::is_enum_v<A>) && ...);
+    ((Operand<A> || Dim<A> || Axis<A> || std::is_enum_v<A> || is_call_part<A>) && ...);
 
 template <class Call, class Names, class... A> inline constexpr bool is_misused = false;
 template <class Call, class... N, class... A>

@@ -3,6 +3,7 @@
 // op/pooling_exchange.hpp, names or arguments of the wrong kind? One sentence each.
 #pragma once
 
+#include "dimesh/op/halo_way.hpp"
 #include "dimesh/op/refusals/misuse.hpp"
 
 namespace dimesh {
@@ -14,6 +15,12 @@ namespace detail {
 template <class W> inline constexpr bool is_filter_window = false;
 template <Dim From, Dim Tap, Dim To>
 inline constexpr bool is_filter_window<dimesh::window<From, Tap, To>> = true;
+template <Dim From, Dim Tap, Dim To>
+inline constexpr bool is_call_part<dimesh::window<From, Tap, To>> = true;
+template <Dim From, Dim To>
+inline constexpr bool is_call_part<dimesh::pool_window<From, To>> = true;
+template <> inline constexpr bool is_call_part<halo_way> = true;
+template <> inline constexpr bool is_call_part<beside_interior_way> = true;
 /// The windows of a convolution have taps, and those of a pool a size.
 template <class... W> constexpr poison refuse_filter_windows() {
   static_assert(ok<wrong_arguments<W...>>,
