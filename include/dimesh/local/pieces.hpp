@@ -65,10 +65,33 @@ struct work_in_pieces {
 template <class Space> struct pieces {
   static index_t most() { return 4 * at_once(); }
   /// Threads; costs ask for them before Kokkos runs, too.
-  static index_t at_once() { return Kokkos::is_initialized() ? Space().concurrency() : 1; }
+  static index_t at_once() {
+    if (!Kokkos::is_initialized()) return 1;
+    if constexpr (requires { Space::concurrency(instance()); })
+      return Space::concurrency(instance());
+    else
+      return instance().concurrency();
+  }
   [[gnu::noinline]] static void run(index_t count, const work_in_pieces& work) {
-    Kokkos::parallel_for(dimesh::detail::kernel_range<Space>(0, count), work);
-    Space().fence();  // the work lives on the caller's stack
+    // (A size of chunks, or Kokkos would make one more handle to find one.)
+    Kokkos::parallel_for(
+        dimesh::detail::kernel_range<Space>(instance(), 0, count, Kokkos::ChunkSize(1)), work);
+    fence();  // the work lives on the caller's stack
+  }
+
+ private:
+  /// Newer Kokkos takes memory for each handle of a space, those in its default arguments too: one
+  /// is kept for good.
+  static const Space& instance() {
+    static const Space& one = *new Space;
+    return one;
+  }
+  /// Likewise for a name that is longer than this.
+  static void fence() {
+    if constexpr (requires { instance().fence("dimesh"); })
+      instance().fence("dimesh");
+    else
+      instance().fence();
   }
 };
 
