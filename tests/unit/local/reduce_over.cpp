@@ -91,7 +91,8 @@ std::vector<float> uneven(index_t n) {
   return x;
 }
 
-/// Rows and columns of a matrix, by the kernel of one row: its bits, row after row.
+/// Rows and columns of a matrix, by the kernel of one row: its bits, row after row. (On one
+/// thread: several share a long row.)
 template <class Op> void check_bits(index_t m, index_t n) {
   using dimesh::local::row_of;
   using dimesh::local::value_of_row;
@@ -103,21 +104,22 @@ template <class Op> void check_bits(index_t m, index_t n) {
     reduce_row<Op, keep::nothing, product>{}(n, value_of_row<float>{want.data() + i},
                                              row_of<const float>{x.data() + i * n},
                                              row_of<const float>{w.data() + i * n});
-  map_reduce_over(Op{}, loops<3>{2, {m, n}, {{1, 0}, {n, 1}, {n, 1}}}, product{}, got.data(),
-                  x.data(), w.data());
+  map_reduce_over<Kokkos::Serial>(Op{}, loops<3>{2, {m, n}, {{1, 0}, {n, 1}, {n, 1}}}, product{},
+                                  got.data(), x.data(), w.data());
   CHECK(same_bits(got, want));
   for (index_t i = 0; i < m; ++i)
     reduce_row<Op, keep::nothing, product>{}(n, value_of_row<float>{want.data() + i},
                                              row_of<const float>{x.data() + i * n},
                                              value_of_row<const float>{w.data() + i});
-  map_reduce_over(Op{}, loops<3>{2, {m, n}, {{1, 0}, {n, 1}, {1, 0}}}, product{}, got.data(),
-                  x.data(), w.data());
+  map_reduce_over<Kokkos::Serial>(Op{}, loops<3>{2, {m, n}, {{1, 0}, {n, 1}, {1, 0}}}, product{},
+                                  got.data(), x.data(), w.data());
   CHECK(same_bits(got, want));
   std::fill_n(want.data(), n, Op::template identity<float>());
   for (index_t i = 0; i < m; ++i)
     reduce_row<Op, keep::joined, itself>{}(n, row_of<float>{want.data()},
                                            row_of<const float>{x.data() + i * n});
-  map_reduce_over(Op{}, loops<2>{2, {m, n}, {{0, 1}, {n, 1}}}, itself{}, got.data(), x.data());
+  map_reduce_over<Kokkos::Serial>(Op{}, loops<2>{2, {m, n}, {{0, 1}, {n, 1}}}, itself{}, got.data(),
+                                  x.data());
   CHECK(std::equal(got.begin(), got.begin() + n, want.begin()));
 }
 
