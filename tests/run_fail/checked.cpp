@@ -630,6 +630,17 @@ const run_fail::table cases{
        const auto x = zeros<tensor<double, layout<pod, placed<rows, 0>>, length>>(g, length{4});
        if (g.rank() != 0) (void)send<rows, 1>(x);
      }},
+    // case ends_of_a_message_differ: 2 3
+    //   rank 1: send: the two ranks of a message make different calls: rank 0 is about to do 'send'
+    //   along rows of pod with 4 elements of double \(its call \d+\); rank 1, for which that is, is
+    //   about to do 'send' along rows of pod with 6 elements of double
+    {"ends_of_a_message_differ",
+     [] {
+       const grid<pod> g;
+       const auto x = zeros<tensor<double, layout<pod, placed<rows, 0>>, length>>(
+           g, length{g.rank() == 0 ? 4 : 6});
+       (void)send<rows, 1>(x);
+     }},
     // case started_message_never_sent: 2
     //   rank 1: await: rank 1 waits in 'await' along rows of pod[^\n]* for rank 0 for [\d.]+
     //   s; that rank has come to the end

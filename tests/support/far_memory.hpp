@@ -6,6 +6,7 @@
 #include <Kokkos_Core.hpp>
 #include <cstring>
 
+#if KOKKOS_VERSION < 40300
 namespace test_support {
 struct called_far {
   static constexpr const char* get_name() { return "far"; }
@@ -14,9 +15,37 @@ using far_memory = Kokkos::Experimental::LogicalMemorySpace<
     Kokkos::HostSpace, Kokkos::DefaultHostExecutionSpace, called_far,
     Kokkos::Experimental::LogicalSpaceSharesAccess::no_shared_access>;
 }  // namespace test_support
+#else  // which has no logical spaces any more
+#include <cstdlib>
 
-#if KOKKOS_VERSION < 40000
-// Kokkos 3.4 has copies of these spaces from what is not const alone.
+namespace test_support {
+struct far_memory {
+  using memory_space = far_memory;
+  using execution_space = Kokkos::DefaultHostExecutionSpace;
+  using device_type = Kokkos::Device<execution_space, memory_space>;
+  using size_type = std::size_t;
+  static constexpr const char* name() { return "far"; }
+};
+}  // namespace test_support
+
+namespace Kokkos::Impl {
+template <> struct MemorySpaceAccess<HostSpace, test_support::far_memory> {
+  enum : bool { assignable = false, accessible = false, deepcopy = true };
+};
+template <> struct MemorySpaceAccess<test_support::far_memory, HostSpace> {
+  enum : bool { assignable = false, accessible = false, deepcopy = true };
+};
+}  // namespace Kokkos::Impl
+namespace Kokkos {
+template <>
+inline void* kokkos_malloc<test_support::far_memory>(const std::string&, const size_t n) {
+  return std::malloc(n);
+}
+template <> inline void kokkos_free<test_support::far_memory>(void* p) { std::free(p); }
+}  // namespace Kokkos
+#endif
+
+// Kokkos 3.4 has copies of these spaces from what is not const alone, and newer ones have none.
 namespace Kokkos::Impl {
 struct far_copy {
   far_copy(void* to, const void* from, std::size_t n) { std::memcpy(to, from, n); }
@@ -35,4 +64,3 @@ template <class Run> struct DeepCopy<HostSpace, test_support::far_memory, Run> :
   using far_copy::far_copy;
 };
 }  // namespace Kokkos::Impl
-#endif

@@ -4,39 +4,46 @@
 // the messages cannot come any more.
 //
 //   requests r;   ...MPI_Irecv(..., r.add(under_way::receive));   wait_for(r, c, from, "send");
+//   compare_ends(c, w, n, from, to, "send")   // on both, before
 #pragma once
 
 #include <algorithm>
 
+#include "dimesh/collective/element.hpp"
 #include "dimesh/collective/requests.hpp"
 #include "dimesh/detail/agreement.hpp"
 
 namespace dimesh::collective {
 
-/// Until the messages to or from rank `peer` of c (-1: any of the others) are over. Throws
+/// What this rank is about to do among those of c; `along` and `place` are known already.
+inline dimesh::detail::errand errand_among(const dimesh::detail::communicator& c,
+                                           dimesh::detail::board& b, const char* call) {
+  using namespace dimesh::detail;
+  errand mine = errand_of(call);
+  mine.place = b.next_place();
+  put_text(mine.within, doing::now().operation);
+  put_text(mine.along, c.met()->name());
+  return mine;
+}
+
+/// Until it is over, whom rank `peer` of c (-1: all of the others) is needed for. Throws
 /// dimesh::error where that rank has left (all of them have), or does not come for as long as ranks
-/// wait for each other. Without a board it waits.
-inline void wait_for(requests& r, const dimesh::detail::communicator& c, int peer,
-                     const char* call) {
+/// wait for each other.
+template <class Over>
+void wait_until(const Over& over, const dimesh::detail::communicator& c, int peer,
+                const dimesh::detail::errand& mine) {
   using namespace dimesh::detail;
   board* const b = board::here();
-  if (b == nullptr || c.met() == nullptr) return r.wait(call);
   std::vector<int> others;
   for (int i = 0; i < c.size(); ++i)
     if (peer < 0 ? i != c.rank() : i == peer)
       others.push_back(c.met()->ranks()[static_cast<std::size_t>(i)]);
-  const waiting here(call);
-  errand mine = errand_of(call);
-  mine.place = b->next_place();
-  put_text(mine.within, doing::now().operation);
-  put_text(mine.along, c.met()->name());
+  const waiting here(mine.call);
   const std::string waits = "waits in " + said(mine) + " for " +
                             (peer < 0 ? "the others" : "rank " + std::to_string(others[0]));
   b->set_status(waits);
   const double since = timeline::now();
-  for (double ends = 0;;) {
-    r.progress(call);
-    if (r.done()) break;
+  for (double ends = 0; !over();) {
     b->poll();
     const double now = timeline::now();
     if (ends == 0 &&
@@ -49,8 +56,8 @@ inline void wait_for(requests& r, const dimesh::detail::communicator& c, int pee
     }
     if (ends != 0 && now > ends) {
       b->set_status({});
-      std::string text = std::string(call) + ": rank " + std::to_string(b->rank()) + " " + waits +
-                         since_words(now - since);
+      std::string text = std::string(mine.call) + ": rank " + std::to_string(b->rank()) + " " +
+                         waits + since_words(now - since);
       for (const int other : others)
         text += (peer < 0 ? "; rank " + std::to_string(other) + " " : "; that rank ") +
                 whereabouts(*b, other);
@@ -60,7 +67,46 @@ inline void wait_for(requests& r, const dimesh::detail::communicator& c, int pee
     board::rest(since);
   }
   b->set_status({});
+}
+
+/// Until the messages to or from rank `peer` of c (-1: any of the others) are over. Throws as
+/// wait_until. Without a board it waits.
+inline void wait_for(requests& r, const dimesh::detail::communicator& c, int peer,
+                     const char* call) {
+  dimesh::detail::board* const b = dimesh::detail::board::here();
+  if (b != nullptr && c.met() != nullptr)
+    wait_until(
+        [&] {
+          r.progress(call);
+          return r.done();
+        },
+        c, peer, errand_among(c, *b, call));
   r.wait(call);
+}
+
+/// Do the two ends of a message of n elements mean the same? The one that sends says what it is
+/// about to do, and waits for nothing; the one that receives compares. Throws dimesh::error there.
+inline void compare_ends(const dimesh::detail::communicator& c, const wire& w, index_t n, int from,
+                         int to, const char* call) {
+  using namespace dimesh::detail;
+  board* const b = board::here();
+  if (b == nullptr || c.met() == nullptr) return;
+  errand mine = errand_among(c, *b, call);
+  mine.count = n;
+  mine.element = static_cast<unsigned>(w.kind) << 16 | static_cast<unsigned>(w.size);
+  mine.operands = doing::now().operands;
+  mine.extents = doing::now().extents.sent;
+  const auto [key, turn] = c.met()->next_message(from, to);
+  const auto rank_of = [&c](int r) { return c.met()->ranks()[static_cast<std::size_t>(r)]; };
+  if (c.rank() == from) return b->send(rank_of(to), notice_kind::errand, key, turn, mine);
+  notice got;
+  wait_until([&] { return b->take(notice_kind::errand, key, turn, rank_of(from), got); }, c, from,
+             mine);
+  if (!same_errand(mine, got.what))
+    throw error(std::string(call) + ": the two ranks of a message make different calls: rank " +
+                std::to_string(rank_of(from)) + " is about to do " + said(got.what) + "; rank " +
+                std::to_string(rank_of(to)) + ", for which that is, is about to do " + said(mine) +
+                hidden_difference(got.what, mine) + advice);
 }
 
 }  // namespace dimesh::collective

@@ -74,9 +74,13 @@ DIMESH_OUTLINE inline void send_elements(const dimesh::detail::communicator& c, 
                                          const std::byte* x, std::byte* y, index_t n, int from,
                                          int to, index_t limit, requests* later) {
   const bool sends = c.rank() == from, receives = c.rank() == to;
-  if (n == 0 || !(sends || receives)) return;
+  if (!(sends || receives)) return;
+#ifdef DIMESH_CHECKED
+  // Not all ranks of the communicator: most are elsewhere. Nor where the receiver does not wait.
+  if (from != to && later == nullptr) compare_ends(c, w, n, from, to, "send");
+#endif
+  if (n == 0) return;
   if (sends && receives) return copy(x, y, n * w.size);
-  // No comparison of calls in checked builds: most ranks of the communicator are elsewhere.
   if constexpr (!dimesh::detail::hosts_only) Kokkos::fence();
   for (index_t at = 0; at < n; at += limit) {
     const auto count = static_cast<int>((limit < n - at ? limit : n - at) * w.units());

@@ -17,6 +17,7 @@
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/kernel_range.hpp"
 #include "dimesh/detail/writes_memory.hpp"
+#include "dimesh/local/pieces.hpp"
 #include "dimesh/memory/memory.hpp"
 #include "dimesh/tensor.hpp"
 
@@ -141,8 +142,13 @@ auto kernel_of(const tensor_core& x, T* out, const F& f) {
 template <class Space, int R, class T, class F> void fill_in(tensor_core& x, const F& f) {
   constexpr bool flat = !std::is_same_v<Space, host_execution>;
   const auto [kernel, calls] = kernel_of<flat, R>(x, x.template data<T>(), f);
-  Kokkos::parallel_for("dimesh::fill_by", kernel_range<Space>(0, calls), kernel);
-  if constexpr (flat) Space().fence();
+  if constexpr (local::detail::runs_on_host<Space>) {
+    using each = local::detail::each_index<std::remove_const_t<decltype(kernel)>>;
+    local::in_ranges<Space>(calls, each{kernel});
+  } else {
+    Kokkos::parallel_for("dimesh::fill_by", kernel_range<Space>(0, calls), kernel);
+    Space().fence();
+  }
 }
 
 /// Functions that no kernel of a device calls: it reaches nothing that a pointer names.

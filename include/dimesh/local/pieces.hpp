@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <thread>
 #include <type_traits>
 
 namespace dimesh::local {
@@ -60,6 +61,14 @@ struct work_in_pieces {
   void operator()(index_t p) const { run(work, p); }
 };
 
+/// Does a space take kernels from one thread of the program alone? That is the one that started
+/// Kokkos: the main one, as a rule.
+template <class Space> inline constexpr bool serves_one_thread = false;
+#ifdef KOKKOS_ENABLE_THREADS
+template <> inline constexpr bool serves_one_thread<Kokkos::Threads> = true;
+#endif
+inline const std::thread::id main_thread = std::this_thread::get_id();
+
 /// How a host space runs a kernel in pieces: so many at most, all of them before it returns, in any
 /// order. Tests have a space that runs them last to first.
 template <class Space> struct pieces {
@@ -73,6 +82,10 @@ template <class Space> struct pieces {
       return instance().concurrency();
   }
   [[gnu::noinline]] static void run(index_t count, const work_in_pieces& work) {
+    if (serves_one_thread<Space> && std::this_thread::get_id() != main_thread) {
+      for (index_t p = 0; p < count; ++p) work(p);
+      return;
+    }
     // (A size of chunks, or Kokkos would make one more handle to find one.)
     Kokkos::parallel_for(
         dimesh::detail::kernel_range<Space>(instance(), 0, count, Kokkos::ChunkSize(1)), work);

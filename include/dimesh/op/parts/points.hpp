@@ -78,7 +78,10 @@ void for_each_row(const point_box& box, unsigned kept, const Rows& rows) {
     const index_t n = cut < 0 ? 1 : box.extent(cut), count = std::min(n, pieces<Space>::most());
     launch<Space>(count, [&](index_t p) {
       point_box part = box;
-      if (cut >= 0) part.begin[cut] = n * p / count, part.end[cut] = n * (p + 1) / count;
+      if (cut >= 0) {
+        part.begin[cut] = box.begin[cut] + n * p / count;
+        part.end[cut] = box.begin[cut] + n * (p + 1) / count;
+      }
       walk_rows(part, rows);
     });
   } else {

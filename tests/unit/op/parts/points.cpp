@@ -51,8 +51,11 @@ struct sums {
 
 void check(int rank, const point_box& box) {
   for (unsigned kept = 0; kept < 1u << rank; ++kept) {
-    index_t size = 1, shared = 1;
-    for (int d = 0; d < rank; ++d) (kept >> d & 1u ? size : shared) *= box.end[d];
+    index_t size = 1, elements = 1, shared = 1;
+    for (int d = 0; d < rank; ++d) {
+      (kept >> d & 1u ? elements : shared) *= box.extent(d);
+      if ((kept >> d & 1u) != 0) size *= box.end[d];
+    }
     const auto run = [&](const auto& with) {
       std::vector<float> to(static_cast<std::size_t>(size));
       with(sums{rank, kept, &box, &to});
@@ -68,9 +71,15 @@ void check(int rank, const point_box& box) {
     // As a device does: an element for itself, in any order.
     CHECK(run([&](const sums& s) {
             const dimesh::detail::each_kept<sums> one{s, box, kept, shared};
-            for (index_t e = size; e-- > 0;) one(e);
+            for (index_t e = elements; e-- > 0;) one(e);
           }) == want);
   }
+}
+
+/// Without the first elements of each dim, and the last one.
+point_box inside(point_box box) {
+  for (int d = 0; d < box.rank; ++d) box.begin[d] = d + 1, box.end[d] -= 1;
+  return box;
 }
 
 }  // namespace
@@ -85,4 +94,12 @@ TEST_CASE("points: each once, with the same sums in any pieces") {
     check(3, box_of<p, q, r>({2, n, 3}));
     check(3, box_of<p, q, r>({7, 2, n}));
   }
+}
+
+TEST_CASE("points: parts of a block, likewise") {
+  check(1, inside(box_of<p>({9})));
+  check(2, inside(box_of<p, q>({4, 9})));
+  check(2, inside(box_of<p, q>({9, 5})));
+  check(3, inside(box_of<p, q, r>({4, 9, 7})));
+  check(3, inside(box_of<p, q, r>({8, 5, 12})));
 }
