@@ -11,9 +11,9 @@ namespace dimesh {
 enum class boundary : unsigned char { zero, periodic };
 
 /// What lies beyond the ends of dims, and when halos travel: after the result has been computed, or
-/// beside its interior. The values are the same (on several threads to rounding). What pays depends on the MPI library and on the
-/// blocks: edges that are columns are computed point by point, and those of long rows once more
-/// with the interior (benchmarks/stencil.cpp).
+/// beside its interior. The values are the same (on several threads to rounding). What pays depends
+/// on the MPI library and on the blocks: edges that are columns are computed point by point, and
+/// those of long rows once more with the interior (benchmarks/stencil.cpp).
 struct halo_way {
   boundary ends = boundary::zero;
   bool beside_interior = false;
