@@ -146,6 +146,51 @@ TEST_CASE("view_of, copy_to, from_view: a block and its View say the same, whate
   });
 }
 
+/// A View of all elements, by numbers one after another.
+template <class V> void count_up(const V& view) {
+  for (std::size_t k = 0; k < view.size(); ++k) view.data()[k] = static_cast<double>(k);
+}
+/// The View is borrowed, seen again, and copied either way.
+template <class X, class V>
+void check_rank(const dm::grid<test_support::line>& g, const V& given,
+                const typename X::shape_type& shape) {
+  count_up(given);
+  const auto x = dm::borrow<X>(g, given, shape);
+  const auto seen = dm::view_of(x);
+  static_assert(std::remove_cvref_t<decltype(seen)>::rank == V::rank);
+  CHECK(seen.data() == given.data());
+  CHECK(static_cast<index_t>(seen.size()) == x.local_size());
+  const V copied = Kokkos::create_mirror(given);
+  dm::copy_to(copied, x);
+  CHECK(std::equal(given.data(), given.data() + given.size(), copied.data()));
+  const X back = dm::from_view<X>(g, copied, shape);
+  const auto elements = test_support::on_host(back);
+  CHECK(std::equal(given.data(), given.data() + given.size(), elements.data()));
+}
+
+TEST_CASE("Views of no dim, one, three and eight: borrowed, seen and copied") {
+  struct a : dm::dim<1> {};
+  struct b : dm::dim<2> {};
+  struct c : dm::dim<2> {};
+  struct d : dm::dim<1> {};
+  struct e : dm::dim<3> {};
+  struct f : dm::dim<2> {};
+  const dm::grid<test_support::line> g;
+  using L = dm::layout<test_support::line>;
+  using dm::tensor;
+  using none = tensor<double, L>;
+  check_rank<none>(g, Kokkos::View<double>("v"), {});
+  using one = tensor<double, L, p>;
+  check_rank<one>(g, Kokkos::View<double*>("v", 5), one(g, p{5}).shape());
+  using three = tensor<double, L, p, b, q>;
+  check_rank<three>(g, Kokkos::View<double***, Kokkos::LayoutRight>("v", 4, 2, 3),
+                    three(g, p{4}, q{3}).shape());
+  using eight = tensor<double, L, a, p, b, c, d, e, q, f>;
+  check_rank<eight>(g,
+                    Kokkos::View<double********, Kokkos::LayoutRight>("v", 1, 2, 2, 2, 1, 3, 2, 2),
+                    eight(g, p{2}, q{2}).shape());
+}
+
 TEST_CASE("blocks of a sum that each rank holds whole are addends outside of the library") {
   const dm::grid<test_support::line> g;
   using X = dm::tensor<double, dm::layout<test_support::line, dm::partial<x>>, p>;

@@ -4,7 +4,7 @@
 // that has a place or a ragged dim, or both, beside what the other axis does. Layouts are values,
 // so that each operation is compiled once.
 // ranks: 1 2 4
-// checks: 4568 6108 7942
+// checks: 4680 6252 8182
 // compiler: clang
 #include <doctest/doctest.h>
 
@@ -558,6 +558,12 @@ TEST_CASE("moves along one axis, whatever the other does") {
       holds([](const auto& u) { return dm::own<dm::uneven<q>, x>(u); });
     if (does<x>(t, dm::use::split) && t.split_count(0) == 1 && t.split_count(1) == 0)
       holds([](const auto& u) { return dm::all_to_all<p, dm::uneven<q>, x>(u); });
+    if (does<x>(t, dm::use::placed)) {
+      holds([](const auto& u) { return dm::send<x, 0>(u); });
+      holds([](const auto& u) { return dm::broadcast<x>(u); });
+    }
+    if (does<x>(t, dm::use::partial)) holds([](const auto& u) { return dm::reduce<x, 0>(u); });
+    if (does<x>(t, dm::use::replicated)) holds([](const auto& u) { return dm::place<x, 0>(u); });
     using even = dm::layout<plane, dm::split<dm::uneven<q>, y, x>>;
     holds([](const auto& u) { return dm::relayout<even>(u); });
     using far = dm::layout<plane, dm::split<dm::uneven<p>, y>, dm::placed<x, 0>>;

@@ -3,7 +3,7 @@
 // and values, gradients, norms and updates are those of ranks that hold everything.
 //
 // ranks: 2 4
-// checks: 118 118
+// checks: 137 137
 #include <doctest/doctest.h>
 
 #include <census.hpp>
@@ -22,7 +22,9 @@
 #include <dimesh/optim/clip.hpp>
 #include <dimesh/optim/sgd.hpp>
 #include <dimesh/optim/sharded.hpp>
+#include <dimesh/show/print.hpp>
 #include <span>
+#include <sstream>
 #include <vector>
 
 #include "support/distance.hpp"
@@ -328,6 +330,46 @@ TEST_CASE("ranks without a tensor compute nothing, send nothing and hold nothing
   CHECK((moved > 0) == here);
   CHECK((memory > 0) == here);
   CHECK((bytes > 0) == (here && p.g.size<rows>() > 1));
+}
+
+/// Weights on two stages, and a bias that was never given a grid.
+struct with_a_default {
+  template <int K, class... D>
+  using there = dm::tensor<double, dm::layout<pod, dm::placed<stage, K>>, D...>;
+  using in_type = there<0, pixel, hidden>;
+  using out_type = there<1, hidden, label>;
+  using bias_type = there<1, label>;
+  BOOST_HANA_DEFINE_STRUCT(with_a_default, (in_type, in), (out_type, out), (bias_type, bias));
+};
+
+TEST_CASE(
+    "structs with leaves on stages, one of them default-constructed, walk, complete and step") {
+  const problem p;
+  using dm::zeros_like;
+  with_a_default w;
+  w.in = dm::place<stage, 0>(dm::constant<dm::tensor<double, everywhere, pixel, hidden>>(p.g, 1));
+  w.out = dm::place<stage, 1>(dm::constant<dm::tensor<double, everywhere, hidden, label>>(p.g, 2));
+  const std::size_t rank = static_cast<std::size_t>(p.g.coord<stage>());
+  const auto held = [&rank](const with_a_default& s) {
+    return (s.in.data() != nullptr) == (rank == 0) && (s.out.data() != nullptr) == (rank == 1) &&
+           s.bias.memory().data() == nullptr;
+  };
+  CHECK(held(w));
+  const with_a_default done = dm::complete(dm::clone(w));
+  CHECK(held(done));
+  with_a_default g = dm::clone(w);
+  auto state = dm::adam{}.start(w);
+  dm::adam{}(w, g, state);
+  CHECK(held(w));
+  dm::sgd{}(w, g);
+  CHECK(held(w));
+  std::ostringstream said;
+  using dm::operator<<;  // of a struct that nothing of the library's is a part of by name
+  said << w;
+  CHECK(said.str().find("in: ") == 0);
+  CHECK(said.str().find("\nbias: not made on a grid") != std::string::npos);
+  CHECK(said.str().find("placed<stage, 0>") != std::string::npos);
+  CHECK(said.str().find("placed<stage, 1>") != std::string::npos);
 }
 
 TEST_CASE("optimizers move what lives on stages as what lives everywhere") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
-// checks: 3000 5170 17000
+// checks: 3400 5900 19000
 // timeout: 600
 // labels: sanitize
 // Moves that are started and awaited: each gives what the blocking call gives, in any order, and
@@ -90,6 +90,10 @@ template <class F, class G, class X> void check_start(const F& f, const G& g, co
   CHECK(same(got, want));
   CHECK(started.bytes() == blocking.bytes());
   CHECK(started.calls() == blocking.calls());
+  const auto plans = dm::detail::plans_made();
+  (void)dm::await(g(x));
+  (void)f(x);
+  CHECK(dm::detail::plans_made() == plans);
   CHECK_THROWS_WITH((void)dm::await(std::move(coming)),
                     "await: there is no move in this handle: it was awaited before, moved from, or "
                     "never started");

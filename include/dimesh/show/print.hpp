@@ -109,15 +109,17 @@ template <class X> std::ostream& operator<<(std::ostream& out, const started<X>&
   return out;
 }
 
-/// What all tensors of a described struct are, each in a line with its path. Local. (Arrays and
-/// vectors of tensors are the standard's, and perhaps somebody else's to print.)
+/// What all tensors of a described struct are, each in a line with its path, those too that were
+/// never made on a grid. Local. (Arrays and vectors of tensors are the standard's, and perhaps
+/// somebody else's to print.)
 template <class P>
   requires(detail::is_described<P> && !Operand<P>)
 std::ostream& operator<<(std::ostream& out, const P& parameters) {
   const char* between = "";
   for_each_tensor(
       [&](const member_path& path, const auto& x) {
-        out << between << path.text() << ": " << describe(x);
+        out << between << path.text() << ": ";
+        x.defined() ? out << describe(x) : out << "not made on a grid";
         between = "\n";
       },
       parameters);
