@@ -23,7 +23,7 @@ struct state {
   std::mutex mutex;
   counts current;
   std::map<MPI_Request, handed> persistent;  // sends
-  std::int64_t persistent_made = 0;
+  std::int64_t persistent_made = 0, dense_made = 0;
   int keyval = MPI_KEYVAL_INVALID;
   int paused = 0;
 };
@@ -78,6 +78,12 @@ int start(MPI_Request* request) {
   s.persistent.erase(before);
   s.persistent[*request] = *sends;
   return code;
+}
+
+void note_dense() {
+  state& s = the_state();
+  const std::lock_guard lock(s.mutex);
+  ++s.dense_made;
 }
 
 /// A call that hands over nothing and only waits for others: on the timeline, but not counted.
@@ -244,6 +250,12 @@ std::int64_t persistent_sends() {
   return s.persistent_made;
 }
 
+std::int64_t dense_all_to_alls() {
+  state& s = the_state();
+  const std::lock_guard lock(s.mutex);
+  return s.dense_made;
+}
+
 pause::pause() {
   const std::lock_guard lock(the_state().mutex);
   ++the_state().paused;
@@ -330,6 +342,7 @@ int MPI_Iallgatherv(const void* send, int send_count, MPI_Datatype send_type, vo
 
 int MPI_Alltoall(const void* send, int send_count, MPI_Datatype send_type, void* recv,
                  int recv_count, MPI_Datatype recv_type, MPI_Comm comm) {
+  note_dense();
   const call here(operation::all_to_all, comm,
                   others(comm) * contribution(send, send_count, send_type, recv_count, recv_type));
   return PMPI_Alltoall(send, send_count, send_type, recv, recv_count, recv_type, comm);
@@ -337,6 +350,7 @@ int MPI_Alltoall(const void* send, int send_count, MPI_Datatype send_type, void*
 
 int MPI_Ialltoall(const void* send, int send_count, MPI_Datatype send_type, void* recv,
                   int recv_count, MPI_Datatype recv_type, MPI_Comm comm, MPI_Request* request) {
+  note_dense();
   const call here(operation::all_to_all, comm,
                   others(comm) * contribution(send, send_count, send_type, recv_count, recv_type));
   return PMPI_Ialltoall(send, send_count, send_type, recv, recv_count, recv_type, comm, request);

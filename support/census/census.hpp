@@ -82,6 +82,9 @@ counts snapshot();
 /// How many persistent requests to send were made so far. Their starts are counted as sends.
 std::int64_t persistent_sends();
 
+/// How many all-to-alls were made so far that said one count for all ranks.
+std::int64_t dense_all_to_alls();
+
 /// Nothing is counted while one of these lives: for the check's own communication.
 class pause {
  public:

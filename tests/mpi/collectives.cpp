@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4 6 8
-// checks: 2175 4318 4318 6475 7723 7744
+// checks: 2183 4326 4326 6483 8647 8668
 // labels: device
 #include "dimesh/op/all_gather.hpp"
 #include "dimesh/op/all_reduce.hpp"
@@ -80,6 +80,24 @@ TEST_CASE("even blocks take the calls without counts") {
       CHECK(agrees(moved, a));
       CHECK(agrees(dimesh::all_to_all<p, q, y>(moved), a));
     });
+  });
+}
+
+TEST_CASE("equal parts that lie in the order of ranks go by the dense call, others by counts") {
+  for_each_grid<line>([](const dimesh::grid<line>& g) {
+    const index_t ranks = g.size<x>();
+    const auto dense = [&](index_t rows, index_t columns) {
+      using L = dimesh::layout<line, dimesh::split<uneven<p>, x>>;
+      const array a = numbers({"p", "q", "r"}, {rows, columns, 5}, 1);
+      const auto v = scattered<dimesh::tensor<double, L, p, q, r>>(g, a);
+      const auto before = census::dense_all_to_alls();
+      CHECK(agrees(dimesh::all_to_all<p, uneven<q>, x>(v), a));
+      return census::dense_all_to_alls() - before;
+    };
+    CHECK(dense(ranks, ranks) == (ranks > 1));
+    CHECK(dense(2 * ranks, ranks) == 0);  // strided
+    CHECK(dense(ranks + 1, ranks) == 0);
+    CHECK(dense(ranks, ranks + 1) == 0);
   });
 }
 
