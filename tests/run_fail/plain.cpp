@@ -89,6 +89,14 @@ const run_fail::table cases{
        const grid<pod> g;
        (void)to_rank(ones(g))[4];
      }},
+    // case staging_of_another_word: 2
+    //   runtime: DIMESH_STAGING is 'sometimes'
+    {"staging_of_another_word",
+     [] {
+       setenv("DIMESH_STAGING", "sometimes", 1);
+       const grid<pod> g;
+       (void)complete(tensor<double, layout<pod, partial<rows>>, length>(g, length{4}));
+     }},
     // case never_made: 1 2
     //   rank 0: operator\+: an operand is not defined: it was moved from, or never made
     {"never_made",
