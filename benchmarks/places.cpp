@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What does a rank pay for operations on tensors that live elsewhere? Chains of operations on a tensor
-// at the first place of an axis, with and without gradients, as the rank at the second place sees them:
-// nanoseconds an operation, beside those of the rank that has the tensor.
+// What does a rank pay for operations on tensors that live elsewhere? Chains of operations on a
+// tensor at the first place of an axis, with and without gradients, as the rank at the second place
+// sees them: nanoseconds an operation, beside those of the rank that has the tensor.
 // ranks: 2
 //
 //   mpirun -n 2 benchmarks/places [--quick]

@@ -364,6 +364,19 @@ TEST_CASE("handles: what they refuse, moved, kept in a vector, dropped") {
   CHECK(dm::detail::pool::instance().figures().live == live);
 }
 
+TEST_CASE("moves that some ranks alone have made before leave no tag behind") {
+  int ranks = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (ranks != 4) return;
+  const dm::grid<plane> g(x{2}, y{2});
+  using here = dm::layout<plane, dm::split<dm::uneven<p>, x>, dm::placed<y, 0>>;
+  const auto v = dm::zeros<dm::tensor<double, here, p>>(g, p{8});
+  for (int i = 0; i < 3; ++i) (void)dm::await(dm::start_shift<p>(v, 1));
+  const auto u = dm::zeros<dm::tensor<double, dm::layout<plane, dm::split<q, y>>, q>>(g, q{8});
+  auto move = dm::persistent_shift<q>(u, 1);  // between ranks of which one made those
+  for (int i = 0; i < 3; ++i) CHECK(same(move.run(), dm::shift<q>(u, 1)));
+}
+
 TEST_CASE("exceptions that pass: nothing is left behind") {
   const dm::grid<pod> g;
   const index_t live = dm::detail::pool::instance().figures().live;

@@ -46,6 +46,7 @@ struct flight {
   int exceptions = 0;  // that were passing when it began
   bool landed = false;
   bool again = false;  // it will be made again and again (core/persistent.hpp)
+  const char* called = "await";  // the call that waits, as errors name it
 
   flight() = default;
   flight(const flight&) = delete;
@@ -93,7 +94,6 @@ struct flight {
   void unlist() noexcept;
   void give_up() noexcept;
   void clear() noexcept;
-  const char* name() const { return "await"; }
 
   bool listed_ = false;
   alignas(std::max_align_t) std::byte room_[512];
@@ -109,7 +109,7 @@ DIMESH_OUTLINE inline void flight::begun() {
 DIMESH_OUTLINE inline bool flight::ready(tensor_core& y) {
   while (!landed) {
     unlist();
-    under_way.progress(name());
+    under_way.progress(called);
     if (!under_way.done()) {
       begun();
       return false;
@@ -163,10 +163,10 @@ inline void flight::end_stage(tensor_core& y) {
 #ifdef DIMESH_CHECKED
   const auto& on = x.grid != nullptr ? x.grid : y.grid;  // a stencil keeps none
   if (between != nullptr && on != nullptr && on->alive())
-    collective::wait_for(under_way, *between, peer, name());
+    collective::wait_for(under_way, *between, peer, called);
 #endif
   const in_space here(y.facts->space);
-  under_way.wait(name());
+  under_way.wait(called);
   landed = land == nullptr || land(*this, y);
 }
 inline void flight::end_all(tensor_core& y) {
@@ -186,17 +186,17 @@ DIMESH_OUTLINE inline void flight::give_up() noexcept {
 }
 DIMESH_OUTLINE inline void flight::clear() noexcept {
   rest();
-  if (again) {
-    under_way.give_up();
-    again = false;
-    for (int& tag : tags) tag = 0;
-  }
+  if (again) under_way.give_up();
+  again = false;
+  for (int& tag : tags) tag = 0;  // of a communicator, perhaps, that the next one knows nothing of
+  called = "await";
   if (mover != nullptr) mover->drop();
   mover = nullptr;
   if (plan) plan.reset();
   if (out) out = storage{};
   if (in) in = storage{};
   x.record = nullptr;
+  x.grid = nullptr;
   mesh = 0;
 }
 DIMESH_OUTLINE inline void flight::rest() noexcept {

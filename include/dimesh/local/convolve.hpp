@@ -144,11 +144,44 @@ void convolve(const convolution& v, const T* a, const T* b, T* c, index_t count)
   std::fill_n(c, count, T(0));
   if (count > 0) detail::convolver<T>{v}(a, b, c);
 }
-/// Computes a part of an array, whose elements are zero.
+namespace detail {
+/// The loop over images, which the filter has no part in, with the largest step; -1: there is none.
+inline int loop_of_images(const convolution& v) {
+  int at = -1;
+  for (int i = 0; i < v.rest.outer; ++i) {
+    const index_t step[] = {v.rest.a_outer[i], v.rest.b_outer[i], v.rest.c_outer[i]};
+    bool of_images = v.rest.extent[i] > 1;
+    for (int k = 0; k < 3; ++k)
+      of_images = of_images && (step[k] == 0) == (v.role[k] == window_role::filter);
+    if (of_images && (at < 0 || step[2] > v.rest.c_outer[at])) at = i;
+  }
+  return at;
+}
+}  // namespace detail
+
+/// Computes a part of an array, whose elements are zero. (To oneDNN parts of several images, which
+/// have gaps between them, go one by one.)
 template <class T> void convolve_into_zeros(const convolution& v, const T* a, const T* b, T* c) {
   const dimesh::detail::writes_memory kernel;
   require_loops(v);
-  if (!detail::convolved_by_library(v, a, b, c)) detail::convolver<T>{v}(a, b, c);
+  if (detail::convolved_by_library(v, a, b, c)) return;
+  const int images = v.role[2] == window_role::filter ? -1 : detail::loop_of_images(v);
+  convolution one = v;
+  if (images >= 0) one.rest.extent[images] = 1;
+  if (images < 0 || !detail::convolved_by_library(one, a, b, c))
+    return detail::convolver<T>{v}(a, b, c);
+  for (index_t k = 1; k < v.rest.extent[images]; ++k) {
+    a += v.rest.a_outer[images], b += v.rest.b_outer[images], c += v.rest.c_outer[images];
+    if (!detail::convolved_by_library(one, a, b, c)) detail::convolver<T>{one}(a, b, c);
+  }
+}
+/// Adds to c, which has so many elements, as has `room`.
+template <class T>
+void convolve_more(const convolution& v, const T* a, const T* b, T* c, index_t count, T* room) {
+  const dimesh::detail::writes_memory kernel;
+  require_loops(v);
+  if (!detail::convolved_by_library(v, a, b, room)) return detail::convolver<T>{v}(a, b, c);
+  for (index_t i = 0; i < count; ++i) c[i] += room[i];
 }
 
 }  // namespace dimesh::local

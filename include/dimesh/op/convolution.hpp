@@ -102,8 +102,8 @@ template <class T> struct convolution_op {
     T* const to = y.data<T>();
     const index_t n = y.elements();
     zero_bytes(to, y.bytes());
-    storage sums;  // of a filter, which all parts add to
-    if (along != 0) sums = storage::acquire(static_cast<std::size_t>(y.bytes()));
+    storage room;  // for a filter's gradient, which all parts add to
+    if (along != 0) room = storage::acquire(static_cast<std::size_t>(y.bytes()));
     const auto compute = [&](const T* elements, const box& lies, const window_part& part) {
       const T* in[] = {from[0], from[1]};
       in[seen - 1] = elements + first_in(lies, part.seen);
@@ -111,10 +111,7 @@ template <class T> struct convolution_op {
       if (along == 0)
         return local::convolve_into_zeros(c, in[0], in[1], to + first_in(block, part.of));
       in[along - 1] += first_in(block, part.of);
-      auto* const more = static_cast<T*>(sums.data());
-      local::convolve(c, in[0], in[1], more, n);
-      const writes_memory kernel;
-      for (index_t i = 0; i < n; ++i) to[i] += more[i];
+      local::convolve_more(c, in[0], in[1], to, n, static_cast<T*>(room.data()));
     };
     beside_messages(view, from[seen - 1], y, call.data(), compute);
   }

@@ -65,6 +65,7 @@ template <class Op, class R> struct stencil_exchange_op {
     }
     const flight_owner f(flight::fresh());
     f->result = y[0].memory;
+    f->called = "stencil_exchange";
     p.start<R>(y[0].memory, *f);
     f->begun();
     op.fill_at(y, x, rest);

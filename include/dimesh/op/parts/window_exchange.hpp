@@ -77,20 +77,24 @@ struct window_side {
 };
 /// Of each window: where its dims stand, extents, stride, dilation and elements before.
 using window_numbers = std::array<index_t, 8 * window_set::most>;
-/// What a rank gives others of its block, and takes of theirs, for the sake of windows.
+/// A part of a rank's block of results, say, and what its windows see, in global indices.
+struct window_part {
+  box of, seen;
+};
+
+/// What a rank gives others of its block, and takes of theirs, for the sake of windows. The parts
+/// of its block of results that see none of theirs, and some, are worked out when they are wanted.
 struct window_plan {
   window_numbers windows{};
   window_side given, taken;
+  mutable bool has_parts = false;
+  mutable window_part inside;
+  mutable std::vector<window_part> slabs;
 };
 /// The plans between two tensors: one for each way in which windows have gone over them lately.
 struct window_plans : move_plan {
   static constexpr std::size_t most = 32;
   mutable std::vector<std::unique_ptr<const window_plan>> all;
-};
-
-/// A part of a rank's block of results, say, and what its windows see, in global indices.
-struct window_part {
-  box of, seen;
 };
 
 /// What windows see of x, in the role `of`, from the blocks of y in the other one. Where no dim of

@@ -13,35 +13,29 @@
 
 namespace dimesh::detail {
 
-/// A rank's block of results: those that see its own elements alone, and the rest.
-struct interior_first {
-  window_part inside;
-  std::vector<window_part> slabs;
-
-  explicit interior_first(const windowed_view& v) : inside(v.whole()) {
-    const box mine = v.own();
-    box rest = inside.of;
-    for (int i = 0; i < v.count(); ++i) {
-      const int from = v.dim_from(i), seen = v.seen_dim(i);
-      const index_t begin = mine.begin[seen], end = begin + mine.length[seen];
-      const index_t first = rest.begin[from], last = first + rest.length[from];
-      index_t low = first, high = last;
-      const auto seen_by_rest = [&] { return v.seen_along(i, {low, high - low}); };
-      for (block b; (b = seen_by_rest()).length > 0 && b.offset < begin;) ++low;
-      for (block b; (b = seen_by_rest()).length > 0 && b.offset + b.length > end;) --high;
-      add_slab(v, rest, from, first, low);
-      add_slab(v, rest, from, high, last);
-      rest.begin[from] = low, rest.length[from] = high - low;
-    }
-    inside = v.part(rest);
-  }
-
- private:
-  void add_slab(const windowed_view& v, box of, int d, index_t begin, index_t end) {
+/// Of a rank's block of results: those that see its own elements alone, and slabs of the rest.
+inline void work_out_parts(const windowed_view& v, const window_plan& p) {
+  const auto add_slab = [&](box of, int d, index_t begin, index_t end) {
     of.begin[d] = begin, of.length[d] = end - begin;
-    if (of.size() > 0) slabs.push_back(v.part(of));
+    if (of.size() > 0) p.slabs.push_back(v.part(of));
+  };
+  const box mine = v.own();
+  box rest = v.whole().of;
+  for (int i = 0; i < v.count(); ++i) {
+    const int from = v.dim_from(i), seen = v.seen_dim(i);
+    const index_t begin = mine.begin[seen], end = begin + mine.length[seen];
+    const index_t first = rest.begin[from], last = first + rest.length[from];
+    index_t low = first, high = last;
+    const auto seen_by_rest = [&] { return v.seen_along(i, {low, high - low}); };
+    for (block b; (b = seen_by_rest()).length > 0 && b.offset < begin;) ++low;
+    for (block b; (b = seen_by_rest()).length > 0 && b.offset + b.length > end;) --high;
+    add_slab(rest, from, first, low);
+    add_slab(rest, from, high, last);
+    rest.begin[from] = low, rest.length[from] = high - low;
   }
-};
+  p.inside = v.part(rest);
+  p.has_parts = true;
+}
 
 /// Where the elements of a part begin in an array that holds the box.
 constexpr index_t first_in(const box& whole, const box& part) {
@@ -57,6 +51,7 @@ void beside_messages(const windowed_view& v, const T* x, tensor_core& y, const c
   const box mine = v.own();
   const flight_owner move(flight::fresh());
   move->between = &v.others();
+  move->called = call;
   move->out.become_room(static_cast<std::size_t>(p.given.elements) * sizeof(T));
   move->in.become_room(static_cast<std::size_t>(p.taken.elements) * sizeof(T));
   T *const packed = static_cast<T*>(move->out.data()), *const got =
@@ -68,11 +63,11 @@ void beside_messages(const windowed_view& v, const T* x, tensor_core& y, const c
                                   call, move->tag_of(v.others(), 0), collective::most_per_call<T>,
                                   move->under_way);
   move->begun();
-  const interior_first parts(v);
-  if (parts.inside.of.size() > 0) f(x, mine, parts.inside);
+  if (!p.has_parts) work_out_parts(v, p);
+  if (p.inside.of.size() > 0) f(x, mine, p.inside);
   move->finish(y);
   storage room;
-  for (const window_part& slab : parts.slabs) {
+  for (const window_part& slab : p.slabs) {
     room.become_room(static_cast<std::size_t>(slab.seen.size()) * sizeof(T));
     T* const seen = static_cast<T*>(room.data());
     v.template move<false>(intersection(mine, slab.seen), mine, x, slab.seen, seen);
