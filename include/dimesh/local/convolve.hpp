@@ -153,7 +153,8 @@ inline int loop_of_images(const convolution& v) {
     bool of_images = v.rest.extent[i] > 1;
     for (int k = 0; k < 3; ++k)
       of_images = of_images && (step[k] == 0) == (v.role[k] == window_role::filter);
-    if (of_images && (at < 0 || step[2] > v.rest.c_outer[at])) at = i;
+    if (of_images && (at < 0 || step[0] + step[1] > v.rest.a_outer[at] + v.rest.b_outer[at]))
+      at = i;
   }
   return at;
 }
@@ -165,7 +166,7 @@ template <class T> void convolve_into_zeros(const convolution& v, const T* a, co
   const dimesh::detail::writes_memory kernel;
   require_loops(v);
   if (detail::convolved_by_library(v, a, b, c)) return;
-  const int images = v.role[2] == window_role::filter ? -1 : detail::loop_of_images(v);
+  const int images = detail::loop_of_images(v);
   convolution one = v;
   if (images >= 0) one.rest.extent[images] = 1;
   if (images < 0 || !detail::convolved_by_library(one, a, b, c))
@@ -175,13 +176,30 @@ template <class T> void convolve_into_zeros(const convolution& v, const T* a, co
     if (!detail::convolved_by_library(one, a, b, c)) detail::convolver<T>{one}(a, b, c);
   }
 }
-/// Adds to c, which has so many elements, as has `room`.
+/// Adds a filter's gradient over some of the results to c, which has so many elements, as has
+/// `room`. (To oneDNN likewise.)
 template <class T>
 void convolve_more(const convolution& v, const T* a, const T* b, T* c, index_t count, T* room) {
   const dimesh::detail::writes_memory kernel;
   require_loops(v);
-  if (!detail::convolved_by_library(v, a, b, room)) return detail::convolver<T>{v}(a, b, c);
-  for (index_t i = 0; i < count; ++i) c[i] += room[i];
+  const auto add = [=] {
+    const dimesh::detail::writes_memory sums;
+    for (index_t i = 0; i < count; ++i) c[i] += room[i];
+  };
+  if (detail::convolved_by_library(v, a, b, room)) return add();
+  const int images = detail::loop_of_images(v);
+  convolution one = v;
+  if (images >= 0) one.rest.extent[images] = 1;
+  if (images < 0 || !detail::convolved_by_library(one, a, b, room))
+    return detail::convolver<T>{v}(a, b, c);
+  add();
+  for (index_t k = 1; k < v.rest.extent[images]; ++k) {
+    a += v.rest.a_outer[images], b += v.rest.b_outer[images];
+    if (detail::convolved_by_library(one, a, b, room))
+      add();
+    else
+      detail::convolver<T>{one}(a, b, c);
+  }
 }
 
 }  // namespace dimesh::local
