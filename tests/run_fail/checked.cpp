@@ -631,15 +631,53 @@ const run_fail::table cases{
        if (g.rank() != 0) (void)send<rows, 1>(x);
      }},
     // case ends_of_a_message_differ: 2 3
-    //   rank 1: send: the two ranks of a message make different calls: rank 0 is about to do 'send'
-    //   along rows of pod with 4 elements of double \(its call \d+\); rank 1, for which that is, is
-    //   about to do 'send' along rows of pod with 6 elements of double
+    //   rank 1: send: the two ranks of a message make different calls: rank 1 is about to do 'send'
+    //   along rows of pod with 6 elements of double \(its call \d+\); rank 0, from which it comes,
+    //   is about to do 'send' along rows of pod with 4 elements of double \(its call \d+\); dim
+    //   'length' has 6 and 4 elements
     {"ends_of_a_message_differ",
      [] {
        const grid<pod> g;
        const auto x = zeros<tensor<double, layout<pod, placed<rows, 0>>, length>>(
            g, length{g.rank() == 0 ? 4 : 6});
        (void)send<rows, 1>(x);
+     }},
+    // case message_after_a_refused_one: 2
+    //   rank 1: send: a message of rank 0 to rank 1 was refused before, and would come first
+    {"message_after_a_refused_one",
+     [] {
+       const grid<pod> g;
+       using first = tensor<double, layout<pod, placed<rows, 0>>, length>;
+       try {
+         (void)send<rows, 1>(zeros<first>(g, length{g.rank() == 0 ? 4 : 6}));
+       } catch (const error&) {}
+       (void)send<rows, 1>(zeros<first>(g, length{4}));
+     }},
+    // case messages_begun_and_not: 2
+    //   all were right
+    //   exit: 0
+    {"messages_begun_and_not",
+     [] {
+       const grid<pod> g;
+       using first = tensor<double, layout<pod, placed<rows, 0>>, length>;
+       const auto of = [&](index_t n) { return constant<first>(g, double(n), length{n}); };
+       bool right = true;
+       const auto check = [&](const auto& y, index_t n) {
+         const dimesh::detail::opened memory;
+         right = right && (g.rank() != 1 || y.data()[0] == double(n));
+       };
+       if (g.rank() == 0)
+         check(await(start_send<rows, 1>(of(3))), 3);
+       else
+         check(send<rows, 1>(of(3)), 3);
+       if (g.rank() == 1)
+         check(await(start_send<rows, 1>(of(4))), 4);
+       else
+         check(send<rows, 1>(of(4)), 4);
+       check(send<rows, 1>(of(6)), 6);
+       for (int i = 0; i < 100; ++i) (void)send<rows, 1>(of(0));
+       check(send<rows, 1>(of(5)), 5);
+       if (g.rank() == 1 && right) std::fprintf(stderr, "all were right\n");
      }},
     // case started_message_never_sent: 2
     //   rank 1: await: rank 1 waits in 'await' along rows of pod[^\n]* for rank 0 for [\d.]+

@@ -4,7 +4,7 @@
 // the messages cannot come any more.
 //
 //   requests r;   ...MPI_Irecv(..., r.add(under_way::receive));   wait_for(r, c, from, "send");
-//   compare_ends(c, w, n, from, to, "send")   // on both, before
+//   compare_ends(c, w, n, from, to, "send", false)   // on both, before
 #pragma once
 
 #include <algorithm>
@@ -85,9 +85,11 @@ inline void wait_for(requests& r, const dimesh::detail::communicator& c, int pee
 }
 
 /// Do the two ends of a message of n elements mean the same? The one that sends says what it is
-/// about to do, and waits for nothing; the one that receives compares. Throws dimesh::error there.
+/// about to do, and waits for nothing; the one that receives compares, if it waits for the message
+/// (not where it is only begun). Throws dimesh::error there, then and at each further message of
+/// the two: the refused one is in their way.
 inline void compare_ends(const dimesh::detail::communicator& c, const wire& w, index_t n, int from,
-                         int to, const char* call) {
+                         int to, const char* call, bool begun) {
   using namespace dimesh::detail;
   board* const b = board::here();
   if (b == nullptr || c.met() == nullptr) return;
@@ -98,15 +100,27 @@ inline void compare_ends(const dimesh::detail::communicator& c, const wire& w, i
   mine.extents = doing::now().extents.sent;
   const auto [key, turn] = c.met()->next_message(from, to);
   const auto rank_of = [&c](int r) { return c.met()->ranks()[static_cast<std::size_t>(r)]; };
-  if (c.rank() == from) return b->send(rank_of(to), notice_kind::errand, key, turn, mine);
+  const std::string sender = "rank " + std::to_string(rank_of(from)),
+                    receiver = "rank " + std::to_string(rank_of(to));
+  if (c.rank() == from) {
+    b->send(rank_of(to), notice_kind::errand, key, turn, mine);
+    return b->poll();
+  }
+  if (begun) return b->ignore(notice_kind::errand, key, turn, rank_of(from));
+  if (c.met()->has_refused(key))
+    throw error(std::string(call) + ": a message of " + sender + " to " + receiver +
+                " was refused before, and would come first; end the program");
   notice got;
   wait_until([&] { return b->take(notice_kind::errand, key, turn, rank_of(from), got); }, c, from,
              mine);
-  if (!same_errand(mine, got.what))
-    throw error(std::string(call) + ": the two ranks of a message make different calls: rank " +
-                std::to_string(rank_of(from)) + " is about to do " + said(got.what) + "; rank " +
-                std::to_string(rank_of(to)) + ", for which that is, is about to do " + said(mine) +
-                hidden_difference(got.what, mine) + advice);
+  const errand& other = got.what;
+  if (other.count == mine.count && other.element == mine.element && other.operands == mine.operands)
+    return;
+  c.met()->refuse(key);
+  throw error(std::string(call) + ": the two ranks of a message make different calls: " + receiver +
+              " is about to do " + said(mine) + "; " + sender +
+              ", from which it comes, is about to do " + said(other) +
+              hidden_difference(mine, other) + advice);
 }
 
 }  // namespace dimesh::collective

@@ -76,8 +76,8 @@ DIMESH_OUTLINE inline void send_elements(const dimesh::detail::communicator& c, 
   const bool sends = c.rank() == from, receives = c.rank() == to;
   if (!(sends || receives)) return;
 #ifdef DIMESH_CHECKED
-  // Not all ranks of the communicator: most are elsewhere. Nor where the receiver does not wait.
-  if (from != to && later == nullptr) compare_ends(c, w, n, from, to, "send");
+  // Not all ranks of the communicator: most are elsewhere.
+  if (from != to) compare_ends(c, w, n, from, to, "send", later != nullptr);
 #endif
   if (n == 0) return;
   if (sends && receives) return copy(x, y, n * w.size);

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 
 #include "dimesh/detail/errand_words.hpp"
 #include "dimesh/detail/waiting.hpp"
@@ -63,11 +64,21 @@ class meeting {
   /// Of the messages from one of these ranks to another one: the group that they are of, and the
   /// number of the next one. Both ends ask for each.
   std::pair<std::uint64_t, std::uint64_t> next_message(int from, int to) const {
-    const std::lock_guard one_by_one(busy_);
     const std::uint64_t key =
         number_for((std::uint64_t{1} << 63) | static_cast<std::uint64_t>(from) << 32 |
                    static_cast<std::uint64_t>(to));
+    const std::lock_guard here(messages_lock_);  // who meets holds the other one, and waits
     return {key, ++messages_[key]};
+  }
+
+  /// A message of this group was refused, and lies where the next one would be looked for.
+  void refuse(std::uint64_t key) const {
+    const std::lock_guard here(messages_lock_);
+    refused_.insert(key);
+  }
+  bool has_refused(std::uint64_t key) const {
+    const std::lock_guard here(messages_lock_);
+    return refused_.count(key) > 0;
   }
 
   /// Throws dimesh::error on every rank that comes, unless all come for the same.
@@ -220,6 +231,8 @@ class meeting {
   std::uint64_t key_ = 0;
   mutable std::uint64_t turn_ = 0;
   mutable std::map<std::uint64_t, std::uint64_t> messages_;
+  mutable std::set<std::uint64_t> refused_;
+  mutable std::mutex messages_lock_;
   mutable std::mutex busy_;
 };
 

@@ -136,6 +136,12 @@ class board {
       }
     return false;
   }
+  /// The notice that somebody will send, or has sent, is thrown away when it is there.
+  void ignore(notice_kind kind, std::uint64_t key, std::uint64_t turn, int from) {
+    const std::lock_guard here(lock_);
+    if (notice there; take(kind, key, turn, from, there)) return;
+    ignored_.push_back({kind, from, key, turn});
+  }
   /// Errands of meetings of this group that are over, and answers, are thrown away.
   void forget(std::uint64_t key, std::uint64_t turn) {
     const std::lock_guard here(lock_);
@@ -243,8 +249,17 @@ class board {
         return;
       case notice_kind::errand:
       case notice_kind::verdict:
-        mail_.push_back(std::move(n));
+        if (!is_ignored(n.head)) mail_.push_back(std::move(n));
     }
+  }
+  bool is_ignored(const notice_head& head) {
+    for (auto i = ignored_.begin(); i != ignored_.end(); ++i)
+      if (i->kind == head.kind && i->key == head.key && i->turn == head.turn &&
+          i->from == head.from) {
+        ignored_.erase(i);
+        return true;
+      }
+    return false;
   }
 
   mutable std::recursive_mutex lock_;
@@ -254,6 +269,7 @@ class board {
   std::int64_t place_ = 0;
   std::list<letter> letters_;
   std::list<notice> mail_;
+  std::list<notice_head> ignored_;
   std::string status_;
   std::vector<std::string> farewell_, answers_;
 };
