@@ -157,7 +157,7 @@ void check_rank(const dm::grid<test_support::line>& g, const V& given,
   count_up(given);
   const auto x = dm::borrow<X>(g, given, shape);
   const auto seen = dm::view_of(x);
-  static_assert(std::remove_cvref_t<decltype(seen)>::rank == V::rank);
+  static_assert(int{std::remove_cvref_t<decltype(seen)>::rank} == int{V::rank});
   CHECK(seen.data() == given.data());
   CHECK(static_cast<index_t>(seen.size()) == x.local_size());
   const V copied = Kokkos::create_mirror(given);

@@ -39,8 +39,8 @@ def read_case(source: str, name: str) -> tuple[list[str], int]:
 
 
 # A program ends its job: Open MPI's launcher sometimes hangs or crashes after that, where another
-# rank is in MPI_Finalize already or ends at the same instant.
-ENDED = re.compile(r"MPI_ABORT was invoked|mpirun.* detected")
+# rank is in MPI_Finalize already or ends at the same instant; or it stumbles over the ranks' last words.
+ENDED = re.compile(r"MPI_ABORT was invoked|mpirun.* detected|ORTE_ERROR_LOG.*show_help")
 
 
 def has_ended(so_far: subprocess.TimeoutExpired) -> bool:
