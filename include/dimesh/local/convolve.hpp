@@ -158,48 +158,39 @@ inline int loop_of_images(const convolution& v) {
   }
   return at;
 }
-}  // namespace detail
-
-/// Computes a part of an array, whose elements are zero. (To oneDNN parts of several images, which
-/// have gaps between them, go one by one.)
-template <class T> void convolve_into_zeros(const convolution& v, const T* a, const T* b, T* c) {
-  const dimesh::detail::writes_memory kernel;
+/// library(v, a, b, c) -> has it added to c, which it may take for zeros? Where not, products of
+/// taps do. Parts of several images, which have gaps between them, go to it one by one.
+template <class T, class Library>
+void add_part(const convolution& v, const T* a, const T* b, T* c, const Library& library) {
   require_loops(v);
-  if (detail::convolved_by_library(v, a, b, c)) return;
-  const int images = detail::loop_of_images(v);
+  if (library(v, a, b, c)) return;
+  const int images = loop_of_images(v);
   convolution one = v;
   if (images >= 0) one.rest.extent[images] = 1;
-  if (images < 0 || !detail::convolved_by_library(one, a, b, c))
-    return detail::convolver<T>{v}(a, b, c);
+  if (images < 0 || !library(one, a, b, c)) return convolver<T>{v}(a, b, c);
   for (index_t k = 1; k < v.rest.extent[images]; ++k) {
     a += v.rest.a_outer[images], b += v.rest.b_outer[images], c += v.rest.c_outer[images];
-    if (!detail::convolved_by_library(one, a, b, c)) detail::convolver<T>{one}(a, b, c);
+    if (!library(one, a, b, c)) convolver<T>{one}(a, b, c);
   }
 }
+}  // namespace detail
+
+/// Computes a part of an array, whose elements are zero.
+template <class T> void convolve_into_zeros(const convolution& v, const T* a, const T* b, T* c) {
+  const dimesh::detail::writes_memory kernel;
+  detail::add_part(v, a, b, c, detail::convolved_by_library<T>);
+}
 /// Adds a filter's gradient over some of the results to c, which has so many elements, as has
-/// `room`. (To oneDNN likewise.)
+/// `room`.
 template <class T>
 void convolve_more(const convolution& v, const T* a, const T* b, T* c, index_t count, T* room) {
   const dimesh::detail::writes_memory kernel;
-  require_loops(v);
-  const auto add = [=] {
+  detail::add_part(v, a, b, c, [=](const convolution& some, const T* x, const T* y, T* sum) {
     const dimesh::detail::writes_memory sums;
-    for (index_t i = 0; i < count; ++i) c[i] += room[i];
-  };
-  if (detail::convolved_by_library(v, a, b, room)) return add();
-  const int images = detail::loop_of_images(v);
-  convolution one = v;
-  if (images >= 0) one.rest.extent[images] = 1;
-  if (images < 0 || !detail::convolved_by_library(one, a, b, room))
-    return detail::convolver<T>{v}(a, b, c);
-  add();
-  for (index_t k = 1; k < v.rest.extent[images]; ++k) {
-    a += v.rest.a_outer[images], b += v.rest.b_outer[images];
-    if (detail::convolved_by_library(one, a, b, room))
-      add();
-    else
-      detail::convolver<T>{one}(a, b, c);
-  }
+    if (!detail::convolved_by_library(some, x, y, room)) return false;
+    for (index_t i = 0; i < count; ++i) sum[i] += room[i];
+    return true;
+  });
 }
 
 }  // namespace dimesh::local
