@@ -10,7 +10,7 @@
 #pragma once
 
 #include "dimesh/detail/writes_memory.hpp"
-#include "dimesh/local/pull_blocks.hpp"
+#include "dimesh/local/pull_halves.hpp"
 #include "dimesh/local/reduce_over.hpp"
 #include "dimesh/local/rounded_sums.hpp"
 

@@ -15,6 +15,7 @@
 #include <type_traits>
 
 #include "dimesh/detail/writes_memory.hpp"
+#include "dimesh/local/halves.hpp"
 #include "dimesh/local/loops.hpp"
 
 namespace dimesh::local {
@@ -81,16 +82,17 @@ void normalize_by(const loops<3>& l, const T* x, const T* mean, const T* rest, c
   });
 }
 
-/// sum = sums of ybar, along = sums of ybar (x - mean), over what `sum` lacks; arrays of l: the
-/// sums, mean. Those n are set to 0 first.
+namespace detail {
+
+/// moment_sums of few elements.
 template <class T>
-void moment_sums(const loops<2>& l, const T* ybar, const T* x, const T* mean, T* sum, T* along,
-                 index_t results) {
+void moment_sums_in_turn(const loops<2>& l, const T* ybar, const T* x, const T* mean, T* sum,
+                         T* along, index_t results) {
   const dimesh::detail::writes_memory kernel;
   std::fill_n(sum, results, T(0));
   std::fill_n(along, results, T(0));
-  const index_t ds = detail::inner_step(l, 0), dm = detail::inner_step(l, 1);
-  detail::for_rows(l, [&](const index_t* at, index_t element, index_t n) {
+  const index_t ds = inner_step(l, 0), dm = inner_step(l, 1);
+  for_rows(l, [&](const index_t* at, index_t element, index_t n) {
     const dimesh::detail::writes_memory loop;
     const T *const b = ybar + element, *const v = x + element, *const m = mean + at[1];
     T *const s = sum + at[0], *const a = along + at[0];
@@ -107,6 +109,32 @@ void moment_sums(const loops<2>& l, const T* ybar, const T* x, const T* mean, T*
       for (index_t i = 0; i < n; ++i) s[i * ds] += b[i], a[i * ds] += b[i] * (v[i] - m[i * dm]);
     }
   });
+}
+
+}  // namespace detail
+
+/// sum = sums of ybar, along = sums of ybar (x - mean), over what `sum` lacks; arrays of l: the
+/// sums, mean. Those n are set to 0 first. Many outer elements are added up in halves.
+template <class T>
+void moment_sums(const loops<2>& l, const T* ybar, const T* x, const T* mean, T* sum, T* along,
+                 index_t results) {
+  const dimesh::detail::writes_memory kernel;
+  int g = 0;  // ybar and x have no strides: a part must be one piece of them
+  while (g < l.groups && l.extent[g] == 1) ++g;
+  if (g != detail::halved_group(l.groups, l.extent, l.stride[0]))
+    return detail::moment_sums_in_turn(l, ybar, x, mean, sum, along, results);
+  loops<2> part = l;
+  const index_t n = l.extent[g], half = n / 2, before = l.size() / n * half;
+  part.extent[g] = half;
+  moment_sums(part, ybar, x, mean, sum, along, results);
+  const auto room =
+      dimesh::detail::storage::acquire(2 * static_cast<std::size_t>(results) * sizeof(T));
+  T *const more = static_cast<T*>(room.data()), *const more_along = more + results;
+  part.extent[g] = n - half;
+  moment_sums(part, ybar + before, x + before, mean + half * l.stride[1][g], more, more_along,
+              results);
+#pragma omp simd
+  for (index_t i = 0; i < results; ++i) sum[i] += more[i], along[i] += more_along[i];
 }
 
 /// Of each moment.

@@ -277,13 +277,4 @@ class pull_blocks {
   index_t buffer_bytes_;
 };
 
-void pull_back_over(const array_loops& l, const pull_kernels& k, const void* f);
-#if DIMESH_COMPILED != 1
-DIMESH_OUTLINE inline void pull_back_over(const array_loops& l, const pull_kernels& k,
-                                          const void* f) {
-  const dimesh::detail::writes_memory kernel;
-  pull_blocks(l, k, f).run();
-}
-#endif
-
 }  // namespace dimesh::local::detail

@@ -192,15 +192,20 @@ template <class Op, keep Keep, class F> struct reduce_row {
   }
 
  private:
-  /// The sum of f(in (n) ...), in pieces: short sums lose fewer digits.
+  /// The sum of f(in (n) ...), in pieces, and these in runs: short sums lose fewer digits.
   template <class T, class... In>
   KOKKOS_FORCEINLINE_FUNCTION static T long_sum(index_t n, F f, const In&... in) {
-    constexpr index_t piece = 16384;
+    constexpr index_t piece = 16384, run = 64 * piece;
     T sum{};
     index_t i = 0;
-    for (; n - i >= piece; i += piece)
-      sum = Op::join(sum, joined_streams<T>(piece / 4, f, lane_of(in.from(i))...));
-    return i < n ? sum + joined<T>(Op{}, n - i, f, lane_of(in.from(i))...) : sum;
+    while (n - i >= piece) {
+      const index_t end = n - i > run ? i + run : i + (n - i) / piece * piece;
+      T some{};
+      for (; i < end; i += piece)
+        some = Op::join(some, joined_streams<T>(piece / 4, f, lane_of(in.from(i))...));
+      sum = Op::join(sum, some);
+    }
+    return i < n ? Op::join(sum, joined<T>(Op{}, n - i, f, lane_of(in.from(i))...)) : sum;
   }
 
   /// out (n) joined with f(in (n) ...)

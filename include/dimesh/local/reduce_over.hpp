@@ -8,12 +8,12 @@
 
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/writes_memory.hpp"
+#include "dimesh/local/halves.hpp"
 #include "dimesh/local/map_over.hpp"
 #include "dimesh/local/reduce.hpp"
 #include "dimesh/local/reduce_parts.hpp"
 #include "dimesh/local/rounded_sums.hpp"
 
-#include <memory>
 #include <vector>
 
 namespace dimesh::local {
@@ -32,7 +32,8 @@ struct reduce_kernels {
   void (*fill)(std::byte* to, index_t n);
   void (*join)(std::byte* to, const std::byte* from, index_t n);
   const void* f;
-  int bytes;  // of a result
+  int bytes;     // of a result
+  bool rounded;  // it loses digits where many are added one after another
 };
 
 template <class Op, unsigned Scalars, class F, class T, class... X> struct reduce_rows {
@@ -86,7 +87,8 @@ template <class Op, class F, class T, class... X> constexpr reduce_kernels kerne
                    fill_identity<Op, T>,
                    join_each<Op, T>,
                    nullptr,
-                   static_cast<int>(sizeof(T))};
+                   static_cast<int>(sizeof(T)),
+                   std::is_same_v<Op, plus> && !std::is_integral_v<T>};
   if constexpr (sizeof...(X) == 2) {
     k.along[1] = reduce_rows<Op, 1, F, T, X...>::along;
     k.along[2] = reduce_rows<Op, 2, F, T, X...>::along;
@@ -94,12 +96,6 @@ template <class Op, class F, class T, class... X> constexpr reduce_kernels kerne
   return k;
 }
 
-/// The elements of array k: it has those groups along which it moves.
-inline index_t elements_of(const array_loops& l, int k) {
-  index_t n = 1;
-  for (int g = 0; g < l.groups; ++g) n *= l.stride[k][g] != 0 ? l.extent[g] : 1;
-  return n;
-}
 inline bool lacks_outer(const array_loops& l, int k) {
   for (int g = 0; g + 1 < l.groups; ++g) {
     if (l.stride[k][g] == 0) return true;
@@ -184,9 +180,11 @@ void reduce_blocks(const array_loops& l, const reduce_kernels& k);
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void reduce_blocks(const array_loops& l, const reduce_kernels& k) {
   const dimesh::detail::writes_memory kernel;
-  reduction r(l, k);
-  if (r.adds()) k.fill(l.at[0], elements_of(l, 0));
-  r.run();
+  in_halves(l, k.rounded, k.join, [&](const array_loops& part) {
+    reduction r(part, k);
+    if (r.adds()) k.fill(part.at[0], elements_of(part, 0));
+    r.run();
+  });
 }
 #endif
 
@@ -206,11 +204,12 @@ template <class Space> void reduce_in_pieces(const array_loops& l, const reduce_
   const int own = longest_group(l, true), apart = longest_group(l, false);
   const index_t own_extent = own < 0 ? 1 : l.extent[own];
   if (apart < 0 || own_extent >= most || l.extent[apart] <= own_extent || size > 65536) {
-    k.fill(l.at[0], size);
-    in_pieces<Space>(
-        l, [own](const array_loops&) { return own; },
-        [&](const array_loops& part) { reduction(part, k).run(); });
-    return;
+    return in_halves(l, k.rounded, k.join, [&](const array_loops& half) {
+      k.fill(half.at[0], size);
+      in_pieces<Space>(
+          half, [own](const array_loops&) { return own; },
+          [&](const array_loops& part) { reduction(part, k).run(); });
+    });
   }
   const index_t n = l.extent[apart], count = std::min(n, most);
   const index_t slot = (size * k.bytes + 127) / 64 * 64;  // no line of cache is shared

@@ -8,6 +8,7 @@
 #include "dimesh/detail/bundle.hpp"
 #include "dimesh/detail/kernel_range.hpp"
 #include "dimesh/detail/writes_memory.hpp"
+#include "dimesh/local/halves.hpp"
 #include "dimesh/local/loops.hpp"
 #include "dimesh/local/map_over.hpp"
 #include "dimesh/local/pieces.hpp"
@@ -115,7 +116,10 @@ void reduce_parts(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f
   }
   // Enough parts to fill a device, long enough to be worth a thread.
   constexpr index_t threads = index_t{1} << 18, shortest = 16, most = 65536;
-  part.parts = std::clamp<index_t>(std::min(threads / part.size, part.terms / shortest), 1, most);
+  const bool rounds = std::is_same_v<Op, plus> && !std::is_integral_v<T>;
+  const index_t least = rounds ? part.terms / longest_sum : 1;
+  part.parts = std::clamp<index_t>(
+      std::max(std::min(threads / part.size, part.terms / shortest), least), 1, most);
   // (Products of every so-manieth term might leave the type where that of all does not.)
   part.along = !std::is_same_v<Op, times> && part.kept + 1 == l.groups && part.parts > 1 &&
                part.l.stride[1][part.kept] == 1 &&

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "dimesh/detail/writes_memory.hpp"
+#include "dimesh/local/halves.hpp"
 #include "dimesh/local/loops.hpp"
 #include "dimesh/local/reduce.hpp"
 
@@ -98,41 +99,91 @@ template <class T> void compensated_sum(const loops<2>& l, const T* x, T* y, ind
   for (index_t o = 0; o < results; ++o) y[o] = c[o] - c[o] == T(0) ? y[o] + c[o] : y[o];
 }
 
+namespace detail {
+
+/// The same loops over n of group g.
+template <int N> loops<N> with_extent(loops<N> l, int g, index_t n) {
+  l.extent[g] = n;
+  return l;
+}
+
+/// mean = how far the mean of x is from base, squares = sums of squared deviations from the mean:
+/// blocks in cache, joined by their counts, or element by element (Welford 1962) where results lie
+/// side by side.
+template <class T>
+void deviations_in_turn(const loops<2>& l, const T* x, const T* base, T* mean, T* squares,
+                        index_t results) {
+  const dimesh::detail::writes_memory kernel;
+  constexpr index_t block = 512;
+  for (T* const y : {mean, squares}) std::fill_n(y, results, T(0));
+  for_joined_rows(l, [=](index_t o, index_t e, index_t n, index_t dy, index_t dx, index_t before) {
+    const dimesh::detail::writes_memory loop;
+    const T* const v = x + e;
+    if (dy != 0) {
+      const T share = T(1) / static_cast<T>(before + 1);
+      T *const m = mean + o, *const s = squares + o;
+      const T* const b = base + o;
+      for (index_t i = 0; i < n; ++i) {
+        const T at = v[i * dx] - b[i * dy];
+        const T from = at - m[i * dy], to = m[i * dy] + from * share;
+        s[i * dy] += from * (at - to);
+        m[i * dy] = to;
+      }
+      return;
+    }
+    for (index_t i = 0; i < n; i += block) {
+      const index_t k = std::min(block, n - i), had = before + i;
+      const auto next = spread<T>::of(v + i * dx, k, dx, base[o]);
+      const T apart = next.mean - mean[o], share = static_cast<T>(k) / static_cast<T>(had + k);
+      mean[o] += apart * share;
+      squares[o] += next.squares + apart * apart * static_cast<T>(had) * share;
+    }
+  });
+}
+
+/// The same; of many elements, of two halves of them, which are joined by their counts (Chan, Golub
+/// and LeVeque 1979).
+template <class T>
+void deviations_in_halves(const loops<2>& l, const T* x, const T* base, T* mean, T* squares,
+                          index_t results) {
+  const dimesh::detail::writes_memory kernel;
+  const int g = halved_group(l.groups, l.extent, l.stride[0]);
+  if (g < 0) return deviations_in_turn(l, x, base, mean, squares, results);
+  const index_t n = l.extent[g], half = n / 2;
+  deviations_in_halves(with_extent(l, g, half), x, base, mean, squares, results);
+  const auto room =
+      dimesh::detail::storage::acquire(2 * static_cast<std::size_t>(results) * sizeof(T));
+  T *const m = static_cast<T*>(room.data()), *const s = m + results;
+  deviations_in_halves(with_extent(l, g, n - half), x + half * l.stride[1][g], base, m, s, results);
+  index_t each = 1;  // terms of a result for each element of the group
+  for (int k = 0; k < l.groups; ++k) each *= k != g && l.stride[0][k] == 0 ? l.extent[k] : 1;
+  const T share = static_cast<T>(n - half) / static_cast<T>(n), had = static_cast<T>(each * half);
+  for (index_t i = 0; i < results; ++i) {
+    const T apart = m[i] - mean[i];
+    mean[i] += apart * share;
+    squares[i] += s[i] + apart * apart * had * share;
+  }
+}
+
+}  // namespace detail
+
 /// base = the first element that each result joins (0 of none), mean = how far the mean is from it,
-/// squares = sums of squared deviations from the mean. One pass over memory: blocks in cache,
-/// joined by their counts (Chan, Golub and LeVeque 1979), or element by element (Welford 1962)
-/// where results lie side by side.
+/// squares = sums of squared deviations from the mean. One pass over memory; rounding grows with
+/// the logarithm of the number of elements.
 template <class T>
 void deviations(const loops<2>& l, const T* x, T* base, T* mean, T* squares, index_t results) {
   const dimesh::detail::writes_memory kernel;
-  constexpr index_t block = 512;
-  for (T* const y : {base, mean, squares}) std::fill_n(y, results, T(0));
-  detail::for_joined_rows(
-      l, [=](index_t o, index_t e, index_t n, index_t dy, index_t dx, index_t before) {
-        const dimesh::detail::writes_memory loop;
-        const T* const v = x + e;
-        if (before == 0)
-          for (index_t i = 0; i < (dy != 0 ? n : 1); ++i) base[o + i * dy] = v[i * dx];
-        if (dy != 0) {
-          const T share = T(1) / static_cast<T>(before + 1);
-          T *const m = mean + o, *const s = squares + o;
-          const T* const b = base + o;
-          for (index_t i = 0; i < n; ++i) {
-            const T at = v[i * dx] - b[i * dy];
-            const T from = at - m[i * dy], to = m[i * dy] + from * share;
-            s[i * dy] += from * (at - to);
-            m[i * dy] = to;
-          }
-          return;
-        }
-        for (index_t i = 0; i < n; i += block) {
-          const index_t k = std::min(block, n - i), had = before + i;
-          const auto next = detail::spread<T>::of(v + i * dx, k, dx, base[o]);
-          const T apart = next.mean - mean[o], share = static_cast<T>(k) / static_cast<T>(had + k);
-          mean[o] += apart * share;
-          squares[o] += next.squares + apart * apart * static_cast<T>(had) * share;
-        }
-      });
+  std::fill_n(base, results, T(0));
+  if (l.size() > 0) {
+    loops<2> first = l;
+    for (int g = 0; g < l.groups; ++g) first.extent[g] = l.stride[0][g] == 0 ? 1 : l.extent[g];
+    detail::for_joined_rows(first,
+                            [=](index_t o, index_t e, index_t n, index_t dy, index_t dx, index_t) {
+                              const dimesh::detail::writes_memory loop;
+                              for (index_t i = 0; i < n; ++i) base[o + i * dy] = x[e + i * dx];
+                            });
+  }
+  detail::deviations_in_halves(l, x, base, mean, squares, results);
 }
 
 /// at = where in x the extreme of each result stands: the first of equals, the first NaN if there
