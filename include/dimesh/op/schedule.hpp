@@ -30,7 +30,9 @@ template <class D, class A> struct reduce_scatter {
   }
 };
 /// The blocks of the smaller operand that A cuts go from neighbour to neighbour along A; the next
-/// one travels while the product with this one is computed. Memory: two blocks.
+/// one travels while the product with this one is computed. Memory: two blocks. Which is smaller,
+/// and so what the result is split over, types say: an extent that only the run knows counts 64,
+/// and of equals the second travels.
 template <class A> struct ring {
   using axes = detail::list<A>;
   static constexpr index_t depth = 0;
