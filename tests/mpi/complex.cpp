@@ -135,6 +135,18 @@ template <class L> void check_linear(const dm::grid<pod>& g) {
   check_adjoint<true>([&](const auto& x) { return dm::complete(dm::mean<hidden>(x)); }, z);
   check_adjoint<true>([&](const auto& x) { return z * x - x; }, v);
   check_adjoint<true>([&](const auto& x) { return x / z + x; }, v);
+  // The same dims in another order than the product's.
+  const auto turned = dm::permute<hidden, batch>(z);
+  check_adjoint<true>([&](const auto& x) { return z * x; }, turned);
+  check_adjoint<true>([&](const auto& x) { return x / turned + x; }, z);
+  const auto bar = [&](const auto& f) {
+    auto run = dm::vjp(f, turned);
+    using of_value = dm::detail::bar_of_type<std::remove_cvref_t<decltype(run.value)>>;
+    return dm::complete(run.pullback(waves<of_value>(g, 0.7)));
+  };
+  const auto apart = bar([&](const auto& x) { return z / x; }) -
+                     bar([&](const auto& x) { return z / dm::permute<batch, hidden>(x); });
+  CHECK(dm::value(dm::complete(dm::sum(dm::norm2(apart)))) < 1e-20);
   check_adjoint<true>([&](const auto& x) { return dm::permute<hidden, batch>(x); }, z);
   check_adjoint<true>([&](const auto& x) { return dm::relayout<whole>(x); }, z);
   check_adjoint<true>([&](const auto& x) { return dm::relayout<data>(dm::relayout<whole>(x)); }, z);

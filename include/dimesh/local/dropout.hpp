@@ -10,6 +10,7 @@
 
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/element/bfloat16.hpp"
+#include "dimesh/local/map.hpp"
 #include "dimesh/local/pieces.hpp"
 #include "dimesh/random.hpp"
 
@@ -24,6 +25,8 @@ struct dropout_mask {
   dropout_mask(random_key k, double r)
       : key(k), rate(r), threshold(static_cast<std::uint32_t>(std::min(r * 0x1p32, 0x1p32 - 1))) {}
 
+  /// (At rate 1 even the element whose bits are all set goes: not 0 times infinity.)
+  bool keeps_none() const { return rate >= 1; }
   template <class T> T scale() const { return rate < 1 ? static_cast<T>(1 / (1 - rate)) : T(0); }
 };
 
@@ -43,6 +46,10 @@ inline void draw_bits(random_key key, index_t group, index_t groups, std::uint32
   }
 }
 
+/// What stays of elements of which none does.
+struct no_element {
+  template <class T> KOKKOS_FUNCTION void operator()(T& y) const { dimesh::store(y, T(0)); }
+};
 /// One element for itself: what a device does.
 template <class T> struct dropped_element {
   using S = computed<T>;
@@ -66,6 +73,7 @@ void dropout_run(const dropout_mask& mask, index_t begin, index_t n, const T* x,
   const dimesh::detail::writes_memory kernel;
   alignas(64) std::uint32_t bits[detail::bits_at_once];
   using S = computed<T>;
+  if (mask.keeps_none()) return for_each<Space>(n, detail::no_element{}, y);
   const S scale = mask.template scale<S>();
   const std::uint32_t threshold = mask.threshold;
   if constexpr (!detail::runs_on_host<Space>)

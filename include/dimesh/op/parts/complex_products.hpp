@@ -19,13 +19,15 @@ template <class F, class T> struct product_pulled_op {
     t.compute(2 * x[0].elements(), y[0].bytes() + bytes_of(x));
   }
   void fill(results y, operands x) const {
-    const auto loops = loops_over(loop_dims(x[0]), y[0], x[0], x[1], x[2]);
+    // Sums go through what the product has, everything else through y, which may have other strides.
+    const bool sums = y[0].rank() != x[0].rank();
+    const auto loops = loops_over(loop_dims(sums ? x[0] : y[0]), y[0], x[0], x[1], x[2]);
     T* const to = y[0].data<T>();
     const T *g = x[0].data<const T>(), *a = x[1].data<const T>(), *b = x[2].data<const T>();
-    if (y[0].rank() == x[0].rank())
-      local::map_over(loops, F{}, to, g, a, b);
-    else
+    if (sums)
       local::map_reduce_over(local::plus{}, loops, F{}, to, g, a, b);
+    else
+      local::map_over(loops, F{}, to, g, a, b);
   }
 };
 

@@ -16,7 +16,8 @@ template <class T, class From> struct sum_to_op;
 
 /// weight * x, elements T, from a tensor x of From that lacks some of the result's dims.
 template <class T, class From = T> struct expand_op {
-  double weight = 1;
+  using factor = std::conditional_t<is_complex<From>, computed<From>, double>;
+  factor weight = factor(1);
   static constexpr bool takes_complex = true;
 
   struct scale {
@@ -25,7 +26,7 @@ template <class T, class From = T> struct expand_op {
   };
   void fill(results y, operands x) const {
     const auto loops = loops_over(loop_dims(y[0]), y[0], x[0]);
-    if (weight == 1)
+    if (weight == factor(1))
       local::map_over(loops, local::detail::itself{}, y[0].data<T>(), x[0].data<const From>());
     else
       local::map_over(loops, scale{static_cast<computed<From>>(weight)}, y[0].data<T>(),
@@ -36,7 +37,7 @@ template <class T, class From = T> struct expand_op {
   }
   static constexpr bool needs(int, unsigned) { return false; }
   constexpr void transpose(const auto& to) const {
-    to.give(0, sum_to_op<From, T>{static_cast<computed<From>>(weight)}, to.ybar);
+    to.give(0, sum_to_op<From, T>{conjugate(static_cast<computed<From>>(weight))}, to.ybar);
   }
 };
 

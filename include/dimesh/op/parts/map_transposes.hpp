@@ -35,7 +35,8 @@ template <class T, class B> struct sum_to_op {
   }
   static constexpr bool needs(int, unsigned) { return false; }
   template <class To> constexpr void transpose(const To& to) const {
-    to.give(0, expand_op<B, T>{static_cast<double>(real_part(weight))}, to.ybar);
+    using back = expand_op<B, T>;
+    to.give(0, back{static_cast<typename back::factor>(conjugate(weight))}, to.ybar);
   }
 };
 
