@@ -78,6 +78,45 @@ TEST_CASE(
   });
 }
 
+TEST_CASE("two parts of one name: refused when they are saved, in one file or in several") {
+  with_grid([](const dimesh::grid<plane>& g) {
+    const auto s = filled<state<columns>>(g, 1);
+    for (const index_t most : {index_t{1} << 30, index_t{100}}) {
+      const scratch at("twice");
+      const auto both = [&](const auto& save) {
+        return said([&] { save(at.path, part("m", s), part("m", s)); });
+      };
+      const dimesh::save_options files{.largest_file = most};
+      CHECK(has(both([&](const auto& to, const auto&... parts) {
+                  dimesh::save_checkpoint(to, {.step = 1}, files, parts...);
+                }),
+                "two parts give a tensor this name"));
+      CHECK(has(both([&](const auto& to, const auto&... parts) {
+                  start_save_checkpoint(to, {.step = 1}, files, parts...).finish();
+                }),
+                "two parts give a tensor this name"));
+    }
+  });
+}
+
+TEST_CASE("start_save_checkpoint: the folder stays where it was, wherever the program goes") {
+  with_grid([](const dimesh::grid<plane>& g) {
+    const scratch at("there");
+    const fs::path from = fs::current_path();
+    MPI_Barrier(MPI_COMM_WORLD);
+    fs::create_directories(at.path);
+    MPI_Barrier(MPI_COMM_WORLD);
+    fs::current_path(at.path);
+    const auto s = filled<state<columns>>(g, 1);
+    auto saving = start_save_checkpoint("run", {.step = 1}, {}, part("m", s));
+    fs::current_path(from);
+    saving.finish();
+    auto t = filled<state<rows>>(g, 0);
+    CHECK(dimesh::load_checkpoint(at.path + "/run", {}, part("m", t)).step == 1);
+    check_same(t, filled<state<rows>>(g, 1));
+  });
+}
+
 TEST_CASE("checkpoints of ragged and placed blocks, some of them empty") {
   for_each_grid<plane>([](const dimesh::grid<plane>& g) {
     for_each_layout<plane, dimesh::detail::list<p, q>, raggedly>([&](auto t) {

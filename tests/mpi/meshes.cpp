@@ -17,9 +17,11 @@
 #include "dimesh/grad/overlap.hpp"
 #include "dimesh/grad/recompute.hpp"
 #include "dimesh/ledger/time_estimate.hpp"
+#include "dimesh/optim/adafactor.hpp"
 #include "dimesh/optim/adam.hpp"
 #include "dimesh/optim/clip.hpp"
 #include "dimesh/optim/sgd.hpp"
+#include "dimesh/optim/sharded.hpp"
 #include "dimesh/optim/shards.hpp"
 #include "dimesh/reflect/clone.hpp"
 #include "dimesh/show/events.hpp"
@@ -340,6 +342,24 @@ TEST_CASE("a grid on a part of the ranks: the others skip what is done there") {
   auto state = rule.start(both);
   rule(both, both, state);
   CHECK(test_support::on_host(std::get<0>(both))[0] < ranks());
+  const dm::adafactor factored{.rate = 0.5};
+  auto averages = factored.start(both);
+  const auto before = test_support::on_host(std::get<0>(both))[0];
+  factored(both, both, averages);
+  CHECK(test_support::on_host(std::get<0>(both))[0] < before);
+  using spread = dm::layout<dense, dm::spread<data>>;
+  const auto in_shards = dm::sharded<spread>(rule);
+  std::tuple whole = dm::clone(both);
+  const std::tuple sums(addends<X>(all), some ? addends<Y>(*some) : Y());
+  auto kept = in_shards.start(both);
+  in_shards(both, sums, kept);
+  auto kept_whole = rule.start(whole);
+  rule(whole, dm::complete(sums), kept_whole);
+  CHECK(test_support::on_host(std::get<0>(both))[0] ==
+        test_support::on_host(std::get<0>(whole))[0]);
+  if (some && members < ranks())  // all ranks refuse: those outside find no tensor
+    CHECK(error_of([&] { (void)dm::global_norm(both); }).find("grids of different ranks") !=
+          std::string::npos);
   if (!some)
     CHECK(error_of([&] { (void)dm::global_norm(both); }) ==
           "global_norm: an operand is not defined: it was moved from, or never made on a grid; "

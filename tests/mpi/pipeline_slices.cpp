@@ -209,6 +209,27 @@ template <int... K> void check(const std::vector<int>& lengths) {
   }
 }
 
+struct four : dm::dim<4> {};
+
+TEST_CASE("slices of nothing: what is carried begins without an input") {
+  const dm::grid<pod> g(MPI_COMM_SELF, stage{1});
+  using W = dm::tensor<double, dm::layout<pod, dm::placed<stage, 0>>, four>;
+  const auto weights = std::make_tuple(std::make_tuple(dm::constant<W>(g, 2.0)));
+  const auto block = [](const auto& w, const auto&, const auto& past) {
+    const auto y = std::get<0>(w) * std::get<0>(w) + std::get<0>(past);
+    return std::pair(y, std::tuple(y));
+  };
+  const auto net = dm::pipeline<stage>(
+      dm::cell<0>(dm::carrying(block, [&g](int) { return std::tuple(dm::zeros<W>(g)); })));
+  const auto nothing = [](int) { return std::tuple<>(); };
+  const auto loss = [](const auto& y) { return dm::sum(y); };
+  const dm::sliced s{1, 4, 2};  // two sequences, whose slices give four times 4, then four times 8
+  dm::pipeline_report report;
+  const auto step = net.value_and_grad(s, weights, nothing, loss, {.report = &report});
+  CHECK(test_support::on_host(dm::complete(step.value))[0] == 24);
+  CHECK(net.forecast(s, weights, nothing, loss).held == report.peak);
+}
+
 TEST_CASE("slices of sequences have the gradients of whole ones") {
   int n = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &n);

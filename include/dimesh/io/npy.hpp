@@ -25,6 +25,7 @@
 #include "dimesh/core/rule_types.hpp"
 #include "dimesh/io/agree.hpp"
 #include "dimesh/io/checkpoint/blocks.hpp"
+#include "dimesh/io/checkpoint/descriptor.hpp"
 #include "dimesh/io/npy_header.hpp"
 #include "dimesh/memory/closed.hpp"
 #include "dimesh/memory/memory.hpp"
@@ -100,13 +101,11 @@ void move_blocks(MPI_Comm comm, const std::string& path, const tensor_core& x, i
   const index_t bytes = mine ? checkpoint::own_elements(x) * x.facts->element : 0;
   const collective::opened_to_mpi memory;
   MPI_Status done;
-  int code = MPI_SUCCESS;
-  if constexpr (Reads)
-    code = MPI_File_read_at_all(file, 0, at, mine ? 1 : 0, type, &done);
-  else
-    code = MPI_File_write_at_all(file, 0, at, mine ? 1 : 0, type, &done);
+  const int code = Reads ? MPI_File_read_at_all(file, 0, at, mine ? 1 : 0, type, &done)
+                         : MPI_File_write_at_all(file, 0, at, mine ? 1 : 0, type, &done);
   faults.note_moved(code, done, bytes, what);
   if (mine) near.bring();
+  if constexpr (!Reads) faults.note(MPI_File_sync(file), what);  // before it takes its name
   faults.note(MPI_File_close(&file), "cannot be closed");
   agree_on_fault(comm, faults.text);
 }
@@ -149,6 +148,7 @@ inline void save(const tensor_core& x, const std::string& path) {
     together(all.comm, [&] {
       if (all.rank == 0 && std::rename(part.c_str(), path.c_str()) != 0)
         throw error("npy: " + of + ": cannot be given its name");
+      if (all.rank == 0) checkpoint::sync_folder(std::filesystem::absolute(path).parent_path());
     });
   } catch (...) {
     if (all.rank == 0) std::remove(part.c_str());

@@ -36,20 +36,15 @@ template <class F> void for_stretches(const factored_extents& n, const F& f) {
 
 }  // namespace detail
 
-/// row = the sums over Q, col = the sums over P, of g^2 + eps.
-template <class T, class Space = default_space>
-void factored_sums(const factored_extents& n, const T* g, double eps, T* row, T* col) {
+namespace detail {
+
+/// factored_sums, one row after another.
+template <class T>
+void factored_sums_in_turn(const factored_extents& n, const T* g, T more, T* row, T* col) {
   const dimesh::detail::writes_memory kernel;
-  const T more = static_cast<T>(eps);
-  if constexpr (!detail::runs_on_host<Space>)
-    if (!detail::moves_to_host<Space>()) {
-      detail::each_for_itself<Space>(n.rows(), detail::factored_row_sum<T>{n, g, more, row});
-      detail::each_for_itself<Space>(n.columns(), detail::factored_column_sum<T>{n, g, more, col});
-      return;
-    }
   std::fill_n(row, n.rows(), T(0));
   std::fill_n(col, n.columns(), T(0));
-  detail::for_stretches(n, [&](auto wide, index_t length, index_t at, index_t r, index_t c) {
+  for_stretches(n, [&](auto wide, index_t length, index_t at, index_t r, index_t c) {
     const dimesh::detail::writes_memory loop;
     const T* x = g + at;
     T* to = col + c;
@@ -73,21 +68,51 @@ void factored_sums(const factored_extents& n, const T* g, double eps, T* row, T*
     }
   });
 }
+/// The same of many rows, of one array (P, B, Q, C): the columns' sums are those of halves
+/// (halves.hpp).
+template <class T>
+void factored_sums_in_halves(factored_extents n, const T* g, T more, T* row, T* col) {
+  const dimesh::detail::writes_memory kernel;
+  if (n.P <= longest_sum) return factored_sums_in_turn(n, g, more, row, col);
+  const index_t all = n.P, half = all / 2, columns = n.columns();
+  n.P = half;
+  factored_sums_in_halves(n, g, more, row, col);
+  const auto room = dimesh::detail::storage::acquire(static_cast<std::size_t>(columns) * sizeof(T));
+  auto* const rest = static_cast<T*>(room.data());
+  g += n.size(), row += n.rows();
+  n.P = all - half;
+  factored_sums_in_halves(n, g, more, row, rest);
+#pragma omp simd
+  for (index_t k = 0; k < columns; ++k) col[k] += rest[k];
+}
+
+}  // namespace detail
+
+/// row = the sums over Q, col = the sums over P, of g^2 + eps.
+template <class T, class Space = default_space>
+void factored_sums(const factored_extents& n, const T* g, double eps, T* row, T* col) {
+  const T more = static_cast<T>(eps);
+  if constexpr (!detail::runs_on_host<Space>)
+    if (!detail::moves_to_host<Space>()) {
+      detail::each_for_itself<Space>(n.rows(), detail::factored_row_sum<T>{n, g, more, row});
+      detail::each_for_itself<Space>(n.columns(), detail::factored_column_sum<T>{n, g, more, col});
+      return;
+    }
+  if (n.P <= detail::longest_sum) return detail::factored_sums_in_turn(n, g, more, row, col);
+  factored_extents one = n;
+  one.A = 1;
+  for (index_t a = 0; a < n.A; ++a)
+    detail::factored_sums_in_halves(one, g + a * one.size(), more, row + a * one.rows(),
+                                    col + a * one.columns());
+}
 
 /// total (A, B, C) = the sums over P of row.
 template <class T, class Space = default_space>
 void factored_total(const factored_extents& n, const T* row, T* total) {
-  const dimesh::detail::writes_memory kernel;
-  if constexpr (!detail::runs_on_host<Space>)
-    if (!detail::moves_to_host<Space>())
-      return detail::each_for_itself<Space>(n.both(), detail::factored_row_total<T>{n, row, total});
-  std::fill_n(total, n.both(), T(0));
-  for (index_t a = 0; a < n.A; ++a)
-    for (index_t i = 0; i < n.P; ++i) {
-      const T* from = row + (a * n.P + i) * n.B * n.C;
-      T* to = total + a * n.B * n.C;
-      for (index_t k = 0; k < n.B * n.C; ++k) to[k] += from[k];
-    }
+  const index_t both = n.B * n.C;
+  map_reduce_over<Space>(plus{},
+                         loops<2>{3, {n.A, n.P, both}, {{both, 0, 1}, {n.P * both, both, 1}}},
+                         detail::itself{}, total, row);
 }
 
 /// row = row / total, by (A, B, C).

@@ -61,19 +61,6 @@ template <class T> struct factored_column_sum {
     col[k] = sum;
   }
 };
-/// total[k] = the sum over P of row.
-template <class T> struct factored_row_total {
-  factored_extents n;
-  const T* row;
-  T* total;
-  KOKKOS_FUNCTION void operator()(index_t k) const {
-    const dimesh::detail::writes_memory kernel;
-    const index_t step = n.B * n.C;
-    T sum = 0;
-    for (index_t i = 0; i < n.P; ++i) sum += row[(k / step * n.P + i) * step + k % step];
-    total[k] = sum;
-  }
-};
 template <class T> struct factored_row_share {
   factored_extents n;
   const T* total;

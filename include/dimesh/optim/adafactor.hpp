@@ -74,15 +74,7 @@ struct adafactor {
     if constexpr (!detail::holds_shapes<P>)
       if (!detail::counts_costs(parameters))
         for_each_tensor(
-            [](const auto&, const auto& p, auto& factors) {
-              const auto make = [&p](auto& f) {
-                f = std::remove_cvref_t<decltype(f)>(p.grid(), p.shape(),
-                                                     detail::cuts_like(detail::core_of(p)));
-                const detail::in_space there(detail::core_of(f).facts->space);
-                detail::zero_bytes(f.data(), f.local_bytes());
-              };
-              std::apply([&make](auto&... f) { (make(f), ...); }, factors);
-            },
+            [](const auto&, const auto& p, auto& factors) { detail::make_factors(p, factors); },
             parameters, state.second);
     if (beta1 > 0) state.momentum = detail::zeros_in_form_of(parameters);
     return state;
@@ -133,6 +125,7 @@ struct adafactor {
       const bool counts = detail::holds_shapes<P> || detail::counts_costs(parameters);
       const detail::core_list<P> to(parameters), from(gradients);
       for (int i = 0; i < to.size; ++i) {
+        if (detail::is_absent(*to.at[i]) && detail::is_absent(*from.at[i])) continue;
         detail::require_place_of("adafactor", *to.at[i], *from.at[i]);
         detail::require_no_halo("adafactor", *to.at[i],
                                 "let parameters have none, and exchange in the function");
@@ -166,11 +159,12 @@ struct adafactor {
           using X = std::remove_cvref_t<decltype(g)>;
           using T = value_of<X>;
           using at = factored_dims<X>;
-          if (detail::core_of(g).away != 0) {  // it lives on other ranks
+          const auto& core = detail::core_of(g);
+          if (core.away != 0 || detail::is_absent(core)) {  // it lives on other ranks
             s.work.emplace_back();
             return;
           }
-          const detail::in_space there(detail::core_of(g).facts->space);
+          const detail::in_space there(core.facts->space);
           detail::factored_work w{detail::factored_block(g), {}, 0};
           const auto& n = w.block;
           const index_t rows = n.rows(), columns = n.columns();
@@ -214,10 +208,14 @@ struct adafactor {
         [&](const auto&, const auto& p, const auto& g, auto& factors) {
           using X = std::remove_cvref_t<decltype(p)>;
           using T = value_of<X>;
+          const detail::tensor_core& core = detail::core_of(p);
+          if (detail::is_absent(core)) {
+            ++k;
+            return;
+          }
           const auto& n = s.work[k].block;
           const unsigned talk = on.axes(on.at(p.grid().state()));
           auto* const pair = collective::bytes_of(s.squares.data() + 2 * k);
-          const detail::tensor_core& core = detail::core_of(p);
           if (core.away == 0 || (core.facts->placed & talk) != 0)
             s.sums.push_back(
                 {pair,
@@ -269,7 +267,7 @@ struct adafactor {
     for_each_tensor(
         [&](const auto&, auto& p, const auto& g, auto& m) {
           using T = value_of<std::remove_cvref_t<decltype(p)>>;
-          if (detail::core_of(p).away != 0) {
+          if (detail::core_of(p).away != 0 || detail::is_absent(detail::core_of(p))) {
             ++k;
             return;
           }

@@ -54,6 +54,7 @@ class split_grids {
   split_grids(const S& s, std::string_view call, sum_over over = sum_over::all_tensors) {
     for_each_tensor(
         [&](const auto&, const auto& x) {
+          if (over == sum_over::each_tensor && core_of(x).grid == nullptr) return;
           require_grid(call, core_of(x));
           const grid_state& g = x.grid().state();
           const unsigned split = core_of(x).layout().mask(use::split);
@@ -61,6 +62,7 @@ class split_grids {
               talking(over == sum_over::all_tensors ? apart(core_of(x)) : split, g.sizes());
         },
         s);
+    for (int i = 1; over == sum_over::all_tensors && i < count_; ++i) require_ranks(call, i);
   }
   int count() const { return count_; }
   const grid_state& grid(int i) const { return *grid_[i]; }
@@ -93,6 +95,17 @@ class split_grids {
   /// Axes whose ranks hold different things of x: blocks, or all and nothing.
   static unsigned apart(const tensor_core& x) {
     return x.layout().mask(use::split) | x.facts->placed;
+  }
+
+  /// All ranks of the first grid must have grid i: the others would know nothing of its part.
+  void require_ranks(std::string_view call, int i) const {
+    int alike = MPI_IDENT;
+    MPI_Comm_compare(grid_[0]->everyone().handle(), grid_[i]->everyone().handle(), &alike);
+    if (alike == MPI_UNEQUAL)
+      (words() << call
+               << ": the tensors of one struct live on grids of different ranks, which "
+                  "would find different lengths; take those of one set of ranks at a time")
+          .raise();
   }
 
   int count_ = 0;

@@ -123,12 +123,24 @@ template <class Optimizer> void require_numbers(const Optimizer& o) {
   require_not_negative("adafactor", "epsilon1", o.epsilon1);
   require_not_negative("adafactor", "epsilon2", o.epsilon2);
 }
+/// Factors of p, of zeros; none where its grid is of other ranks.
+template <class X, class Factors> void make_factors(const X& p, Factors& factors) {
+  if (is_absent(core_of(p))) return;
+  const auto make = [&p](auto& f) {
+    f = std::remove_cvref_t<decltype(f)>(p.grid(), p.shape(), cuts_like(core_of(p)));
+    const in_space there(core_of(f).facts->space);
+    zero_bytes(f.data(), f.local_bytes());
+  };
+  std::apply([&make](auto&... f) { (make(f), ...); }, factors);
+}
+
 /// Throws dimesh::error unless the averages that are kept are those of these parameters, and so is
 /// the momentum; null: none is asked for. Tensors with data.
 template <class P>
 void require_factors(const P& parameters, const factored_state<P>& kept, const P* momentum) {
   for_each_tensor(
       [](const auto&, const auto& p, const auto& factors) {
+        if (is_absent(core_of(p))) return;
         const auto require = [&p](const tensor_core& factor) {
           require_extents_of("adafactor", core_of(p), factor);
         };
@@ -138,6 +150,7 @@ void require_factors(const P& parameters, const factored_state<P>& kept, const P
   if (momentum == nullptr) return;
   const core_list<P> to(parameters), m(*momentum);
   for (int i = 0; i < to.size; ++i) {
+    if (is_absent(*to.at[i])) continue;
     if (is_absent(*m.at[i]))
       throw error(
           "adafactor: beta1 is more than 0, and the state has no momentum; let an optimizer with "

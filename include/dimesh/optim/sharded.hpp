@@ -79,6 +79,7 @@ template <Layout S, class Optimizer> class sharded_optimizer {
       detail::take_memory_back(shards, parameters);
       throw;
     }
+    detail::take_memory_back(shards, parameters);  // also where gathering others fails
     all_gather_together(shards, parameters);
   }
 };

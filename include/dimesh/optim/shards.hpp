@@ -112,6 +112,7 @@ template <class Out, class G> Out scatter_struct(const G& gradients) {
       [&](const auto&, const auto& g, auto& s) {
         using X = std::remove_cvref_t<decltype(g)>;
         using Y = std::remove_cvref_t<decltype(s)>;
+        if (is_absent(core_of(g))) return;  // its grid is of other ranks
         const unsigned cut = talking(cut_axes<X, Y>, sizes_of(g));
         const unsigned sum = addend_axes(g) & ~cut;
         const bool shares = cut == 0 && sum == 0;
@@ -198,6 +199,7 @@ template <Layout S, class P> shards<P, S> shards_of(const P& parameters) {
       [](const auto&, const auto& p, auto& s) {
         using X = std::remove_cvref_t<decltype(p)>;
         using Y = std::remove_cvref_t<decltype(s)>;
+        if (detail::is_absent(detail::core_of(p))) return;
         const bool cut = detail::talking(detail::cut_axes<X, Y>, detail::sizes_of(p)) != 0;
         s = Y(p.grid(), p.shape(), cut ? detail::storage{} : p.memory(), detail::core_of(p).cuts);
         if (!cut) return;
@@ -231,7 +233,7 @@ template <Layout S, class G> constexpr auto reduce_scatter_together(const G& gra
 namespace detail {
 /// Is this the parameter itself, which no axis of the shard cuts?
 template <class Y, class X> bool is_uncut(const X& whole) {
-  return talking(cut_axes<X, Y>, sizes_of(whole)) == 0;
+  return !is_absent(core_of(whole)) && talking(cut_axes<X, Y>, sizes_of(whole)) == 0;
 }
 
 /// Hands the memory of parameters that are not cut over to their shards, so that an optimizer finds
@@ -264,6 +266,7 @@ template <class Shards, class P> void all_gather_together(const Shards& from, P&
       [&](const auto&, auto& p, const auto& s) {
         using X = std::remove_cvref_t<decltype(p)>;
         using Y = std::remove_cvref_t<decltype(s)>;
+        if (detail::is_absent(detail::core_of(p))) return;
         const unsigned cut = detail::talking(detail::cut_axes<X, Y>, detail::sizes_of(p));
         if (cut == 0) {
           p.memory() = s.memory();  // the shard is the parameter

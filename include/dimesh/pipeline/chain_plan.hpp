@@ -28,7 +28,7 @@ class chain_plan {
         state_(static_cast<std::size_t>(n) + 1),
         tape_(static_cast<std::size_t>(n)) {
     detail::pipeline::at_least(1, "plan_chain", most, "units");
-    const long long unit = memory <= most ? 1 : (memory + most - 1) / most;
+    const long long unit = memory <= most ? 1 : memory / most + (memory % most != 0);
     const long long never_fits = memory / unit + 1;  // whatever is larger counts as this
     const auto units = [unit, never_fits](long long size) {
       const long long all = size / unit + (size % unit != 0);

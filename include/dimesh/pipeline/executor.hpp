@@ -203,8 +203,9 @@ class executor {
   /// In a rehearsal, shapes as large.
   cores first_past(const stage_operation& o, const cores& x) const {
     cores past = cell(o.stage).first_past(o.micro);
-    if (!x[0].is_shape) return past;
-    past = as_shapes(past, x[0].count);
+    const cores& known = x.empty() ? cell(o.stage).weights : x;
+    if (known.empty() || !known[0].is_shape) return past;
+    past = as_shapes(past, known[0].count);
     for (tensor_core& one : past) one.live = live_bytes(one.count, one.bytes());
     return past;
   }

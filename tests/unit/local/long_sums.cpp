@@ -2,6 +2,7 @@
 // Sums of a million floats, however they lie, lose no more digits than short ones.
 // least: -O1
 // options: -O2
+#include "dimesh/local/factored.hpp"
 #include "dimesh/local/halves.hpp"
 #include "dimesh/local/map_transpose_over.hpp"
 #include "dimesh/local/moments.hpp"
@@ -147,6 +148,30 @@ TEST_CASE("long sums: of squared deviations") {
     for (std::size_t k = 0; k < n; ++k)
       CHECK(std::abs(static_cast<double>(base[k]) + static_cast<double>(from[k]) - sum[k] / each) <
             1e-7);
+  }
+}
+
+TEST_CASE("long sums: of squares by row and by column") {
+  for (const dimesh::local::factored_extents& n :
+       {dimesh::local::factored_extents{1, many, 1, 3, 1},
+        {2, many / 4, 2, 2, 1},
+        {1, many / 4, 1, 3, 2}}) {
+    const auto g = positive(n.size());
+    std::vector<double> columns(static_cast<std::size_t>(n.columns()));
+    std::vector<double> totals(static_cast<std::size_t>(n.both()));
+    for (index_t e = 0; e < n.size(); ++e) {
+      const auto v = static_cast<double>(g[static_cast<std::size_t>(e)]);
+      const auto at = dimesh::local::detail::factored_place(n, e);
+      const index_t step = n.B * n.C;
+      columns[static_cast<std::size_t>(at.column)] += v * v;
+      totals[static_cast<std::size_t>(at.row / step / n.P * step + at.row % step)] += v * v;
+    }
+    auto row = spoilt<float>(n.rows()), column = spoilt<float>(n.columns());
+    auto total = spoilt<float>(n.both());
+    dimesh::local::factored_sums(n, g.data(), 0, row.data(), column.data());
+    dimesh::local::factored_total(n, row.data(), total.data());
+    CHECK(apart(column, columns) < bound);
+    CHECK(apart(total, totals) < bound);
   }
 }
 

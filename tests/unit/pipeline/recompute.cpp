@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <limits>
 #include <queue>
 #include <random>
 #include <unordered_map>
@@ -28,6 +29,7 @@ static_assert(dm::RecomputePlan<dm::two_level_plan> && !dm::RecomputePlan<int>);
 static_assert(dm::check_plan(dm::revolve{30, 4}).forward == 30 + dm::revolve_extra(30, 4));
 static_assert(dm::check_plan(dm::cells{12, 4}).forward == 12 + 8);
 static_assert(dm::plan_chain(dm::even_chain{}, 5, 12).fits());
+static_assert(dm::plan_chain(dm::even_chain{}, 5, std::numeric_limits<long long>::max()).fits());
 static_assert(dm::plan_two_levels(12, 2, 3, 3).extra() <= double(dm::revolve_extra(12, 2)));
 
 /// The cheapest way back through a chain, by search over all that could be held: Dijkstra over what

@@ -14,17 +14,22 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace dimesh::detail::checkpoint {
 
 namespace fs = std::filesystem;
 
-/// A part of a name that no other process of any host uses now.
+/// A part of a name that no other process of any host uses now. Containers may share the name of
+/// their host, but number their processes each for itself: the kernel's number of that is in it.
 inline std::string host_name() {
   char host[256] = "host";
   ::gethostname(host, sizeof host - 1);
-  return host;
+  std::error_code none;
+  std::string space = fs::read_symlink("/proc/self/ns/pid", none).string();  // pid:[4026531836]
+  std::erase_if(space, [](char c) { return c < '0' || c > '9'; });
+  return space.empty() ? std::string(host) : host + ("-" + space);
 }
 inline std::string process_name() { return host_name() + "." + std::to_string(::getpid()); }
 

@@ -39,14 +39,14 @@ class background_save {
                   const std::vector<named_core>& all)
       : c_(all[0].core->grid->everyone().handle()),
         record_(with_first_files(c_.comm, std::move(record))),
-        options_(std::move(options)),
-        root_(folder) {
+        options_(std::move(options)) {
     const auto plan = plan_files(all, record_, options_.largest_file);
     index_ = plan.size() > 1 ? index_text(plan) : std::string();
     std::string place;
     together(c_.comm, [&] {
       if (c_.rank == 0) {
-        commit_ = std::make_unique<commit>(folder, record_.step);
+        root_ = fs::absolute(folder);  // wherever the program goes meanwhile
+        commit_ = std::make_unique<commit>(root_.string(), record_.step);
         commit_->make_folder();
         place = commit_->unfinished().string();
       }

@@ -5,6 +5,9 @@
 //   save("run", {.step = 7}, {}, note_parts_of("save_checkpoint", part("model", params)));
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "dimesh/collective/staging.hpp"
 #include "dimesh/io/agree.hpp"
 #include "dimesh/io/checkpoint/blocks.hpp"
@@ -30,7 +33,11 @@ inline std::vector<planned_file> plan_files(const std::vector<named_core>& all,
                                             const checkpoint_record& record, index_t most) {
   std::vector<planned_file> files(1);
   index_t filled = 0;
+  std::set<std::string> names;
   for (const named_core& x : all) {
+    if (!names.insert(x.name).second)
+      throw error("save_checkpoint: tensor '" + x.name +
+                  "': two parts give a tensor this name; name the parts apart");
     index_t bytes = x.core->facts->element;
     for (int d = 0; d < x.core->rank(); ++d) bytes *= x.core->extent(d);
     if (filled > 0 && filled + bytes > most) files.emplace_back(), filled = 0;

@@ -71,15 +71,18 @@ class packed_writer {
         file_(std::fopen(part_.c_str(), "wb")) {
     if (file_ == nullptr)
       detail::refuse_file(path_, std::string("cannot be made: ") + std::strerror(errno));
-    put(std::string(detail::packed_header, '\0'));
+    try {
+      put(std::string(detail::packed_header, '\0'));
+    } catch (...) {  // no destructor runs
+      give_up();
+      throw;
+    }
   }
   packed_writer(const packed_writer&) = delete;
   packed_writer& operator=(const packed_writer&) = delete;
   /// Without close() nothing is left.
   ~packed_writer() {
-    if (file_ == nullptr) return;
-    std::fclose(file_);
-    std::remove(part_.c_str());
+    if (file_ != nullptr) give_up();
   }
 
   /// Throws dimesh::error where it cannot be written; the file is then no more to be had.
@@ -126,6 +129,10 @@ class packed_writer {
     if (!is_whole_)
       detail::refuse_file(path_, "could not be written before; begin again with another writer");
     is_whole_ = false;
+  }
+  void give_up() {
+    std::fclose(file_);
+    std::remove(part_.c_str());
   }
   void put(std::string_view bytes) {
     if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size())

@@ -19,7 +19,7 @@ template <class F, class T> struct product_pulled_op {
     t.compute(2 * x[0].elements(), y[0].bytes() + bytes_of(x));
   }
   void fill(results y, operands x) const {
-    // Sums go through what the product has, everything else through y, which may have other strides.
+    // Sums go through the product's elements in their order; everything else in that of y.
     const bool sums = y[0].rank() != x[0].rank();
     const auto loops = loops_over(loop_dims(sums ? x[0] : y[0]), y[0], x[0], x[1], x[2]);
     T* const to = y[0].data<T>();
