@@ -22,9 +22,10 @@ FOLDERS = {"": "What everybody includes", "layout": "Layouts, specs, faults", "e
            "io/checkpoint": "Checkpoints", "interop": "Existing codes", "core": None, "nn/moe/parts": None,
            "op/parts": None, "op/refusals": None, "plan/parts": None, "detail": None, "local": None, "memory": None, "collective": None}
 # Headers of a room that no user needs.
-PRIVATE = {"layout": {"table", "draft", "dim_facts", "layout_types", "join", "route", "box"},
+PRIVATE = {"layout": {"table", "draft", "dim_facts", "layout_types", "join", "route", "box", "cyclic"},
            "reflect": {"hana", "members", "leaves"}, "random": {"places"}, "show": {"picture", "picture_svg", "picture_text"},
-           "io/data": {"rows", "read_ahead", "pair_counts", "loading"}, "train": {"checksum"}}
+           "io/data": {"rows", "read_ahead", "pair_counts", "loading"}, "train": {"checksum"},
+           "interop": {"scalapack_agree", "scalapack_moves"}}
 
 
 def opening(lines):

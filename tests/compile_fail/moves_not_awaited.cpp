@@ -5,6 +5,7 @@
 #include <dimesh/interop/dlpack.hpp>
 #include <dimesh/interop/host_block.hpp>
 #include <dimesh/interop/scalapack.hpp>
+#include <dimesh/interop/scalapack_exchange.hpp>
 #include <dimesh/io/npy.hpp>
 #include <dimesh/op/concat.hpp>
 #include <dimesh/op/take.hpp>
@@ -154,6 +155,20 @@ auto f(dm::started<matrix> s) { return dm::to_dlpack(dm::await(std::move(s))); }
 auto f(dm::started<matrix> s) { return dm::scalapack_descriptor(s, 0); }
 #else
 auto f(dm::started<matrix> s) { return dm::scalapack_descriptor(dm::await(std::move(s)), 0); }
+#endif
+
+// mistake: moves_not_awaited__scalapack_exchange
+// expect: await: the operand is a move that has been started, not a tensor yet
+// expect: move_not_awaited<
+// lines: 20
+extern const dm::array_descriptor& d;
+extern const dm::process_grid& ranks;
+#ifdef COMPILE_FAIL
+void f(dm::started<matrix> s) { dm::to_scalapack_exchange(s, nullptr, d, ranks); }
+#else
+void f(dm::started<matrix> s) {
+  dm::to_scalapack_exchange(dm::await(std::move(s)), nullptr, d, ranks);
+}
 #endif
 
 // mistake: moves_not_awaited__any

@@ -14,8 +14,9 @@
 // the axis that splits columns. A product C = A B is then pdgemm of B and A: C^T = B^T A^T. No
 // element moves.
 //
-// Layouts of any other form, block-cyclic arrays of smaller blocks too, go through relayout, or
-// ScaLAPACK's own pdgemr2d, at the door. ScaLAPACK itself is not needed to compile this.
+// Layouts of any other form, and block-cyclic arrays of smaller blocks, move: to_scalapack_exchange
+// and from_scalapack_exchange (scalapack_exchange.hpp). ScaLAPACK itself is not needed to compile
+// this.
 // ScaLAPACK Users' Guide (1997), section 4.3.2.
 #pragma once
 
@@ -84,6 +85,16 @@ inline constexpr bool is_scalapack_matrix = [] {
   }
 }();
 
+/// The process grid that Cblacs_gridinit makes over the first rows * columns ranks of `comm`: in
+/// the order 'R', process rows one after another, or 'C', columns. Local.
+inline process_grid scalapack_grid(MPI_Comm comm, int rows, int columns, char order = 'R') {
+  process_grid g{comm, rows, columns, {}};
+  for (int j = 0; j < columns; ++j)
+    for (int i = 0; i < rows; ++i)
+      g.at.push_back(order == 'C' || order == 'c' ? i + rows * j : i * columns + j);
+  return g;
+}
+
 /// The process grid of the transpose of x: as many rows as ranks split x's second dim, and columns
 /// as split its first. Collective over `comm` when first asked: of the ranks that have x among them
 /// (along axes that split neither dim, each has a grid of its own).
@@ -135,7 +146,8 @@ void require_scalapack(const X& x, const array_descriptor& given) {
     if (given[i] != own[i])
       (detail::words() << "require_scalapack: " << entry[i] << " is " << given[i]
                        << ", of the tensor's transpose " << own[i]
-                       << "; redistribute the array (pdgemr2d) to one block a rank")
+                       << "; move the array's elements (from_scalapack_exchange), or redistribute "
+                          "it to one block a rank (pdgemr2d)")
           .raise();
 }
 
