@@ -3,7 +3,7 @@
 // under every layout of the dims there are, into every layout of those that come of them; their
 // transposes and costs; that nothing travels but what changes rank. Layouts before are values.
 // ranks: 1 2 3 4
-// checks: 1 1 1 1
+// checks: 5456 9808 7480 13120
 #include "dimesh/op/merge_exchange.hpp"
 
 #include <doctest/doctest.h>
@@ -40,8 +40,7 @@ extents reread(const extents& index, const extents& from, const extents& to) {
 }
 
 /// f(v) has the elements of v in order: a becomes `want`.
-template <class F, class X>
-void check(const F& f, const X& v, const array& a, const array& want) {
+template <class F, class X> void check(const F& f, const X& v, const array& a, const array& want) {
   census::reset();
   const auto y = f(v);
   const index_t sent = census::snapshot().bytes();
@@ -58,8 +57,7 @@ void check(const F& f, const X& v, const array& a, const array& want) {
 }
 
 /// Do the axes that New... name split all that these axes split, and, where they say so, evenly?
-template <class... New>
-bool fits(const dm::grid<plane>& g, unsigned axes, const extents& size) {
+template <class... New> bool fits(const dm::grid<plane>& g, unsigned axes, const extents& size) {
   constexpr dd::dim_list dims = dd::dims_in<list<dd::new_dim_of<New>...>>;
   constexpr dd::table t = dd::target<dd::layout_of_new<plane, New...>>::of(dims).layout;
   unsigned those = 0;
@@ -125,8 +123,8 @@ template <layout_choice Choice> void check_cuts(const std::vector<extents>& size
                       into<split<left, y>, q>, into<p, split<right, x>>, into<p, split<right, y>>,
                       into<split<left, x, y>, q>, into<split<left, y, x>, q>,
                       into<p, split<right, x, y>>, into<p, split<right, y, x>>,
-                      into<split<left, x>, split<right, y>>,
-                      into<split<left, y>, split<right, x>>>(to);
+                      into<split<left, x>, split<right, y>>, into<split<left, y>, split<right, x>>>(
+            to);
       }
     });
   });

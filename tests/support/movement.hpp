@@ -4,7 +4,7 @@
 // calls, than the rank at the origin, for which costs are foreseen.
 //
 //   check_movement([](const auto& x) { return all_gather<rows>(x); }, a, x)
-//   bytes_leaving(x, y, place)   // of this rank's elements x[i], those whose place(i) in y is not here
+//   bytes_leaving(x, y, place)   // of this rank's x[i], those whose place(i) in y is not here
 #pragma once
 
 #include "support/adjoint.hpp"
