@@ -7,8 +7,9 @@
 #   scripts/test.sh [--quick] [--all] [--openmp] [--closed] [--filter REGEX]
 #
 #   --quick          the Open MPI build only
-#   --all            g++ compiles everything; and also everything under the sanitizers on every number of
-#                    ranks, MPICH alone with clang, closed pages and OpenMP, as below
+#   --all            g++ compiles everything, relayout goes between all pairs of layouts; and also everything
+#                    under the sanitizers on every number of ranks, MPICH alone with clang, closed pages
+#                    and OpenMP, as below
 #   --openmp         also with a Kokkos that runs on OpenMP, two threads a rank, which it builds first
 #   --closed         instead with tensors' pages closed to all but kernels, copies and MPI
 #   --filter REGEX   only tests whose name matches (unit/layout, mpi/all_reduce/4, docs/snippets ...), and
@@ -30,7 +31,7 @@ while [[ $# -gt 0 ]]; do
     --openmp) openmp=true ;;
     --closed) closed=true ;;
     --filter) filter=${2:?--filter needs a regular expression} && shift ;;
-    -h | --help) sed -n '3,16s/^# \{0,1\}//p' scripts/test.sh && exit 0 ;;
+    -h | --help) sed -n '3,17s/^# \{0,1\}//p' scripts/test.sh && exit 0 ;;
     *) echo "test.sh: unknown option $1; see --help" >&2 && exit 2 ;;
   esac
   shift
@@ -121,7 +122,9 @@ else
   most=(-LE '^exhaustive$')
   [[ $all == true || -n $filter ]] && most=()
   [[ $all == true ]] && options=(-DDIMESH_TEST_CLANG=OFF)  # g++ compiles everything
+  [[ $all == true ]] && export DIMESH_ALL_PAIRS=1  # of layouts: docs/relayout.md
   run_part default "all" "${most[@]}"
+  unset DIMESH_ALL_PAIRS
   options=()
 fi
 # More ranks than cores are slow with MPICH, and the type layer knows no MPI: up to two ranks.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4
 // labels: device
-// checks: 1100 2187 2187 3274
+// checks: 1258 2399 2399 3554
 #include "dimesh/op/argmax.hpp"
 
 #include <doctest/doctest.h>
@@ -9,10 +9,9 @@
 #include "dimesh/grad/cost.hpp"
 #include "dimesh/op/cast.hpp"
 #include "dimesh/op/categorical_all_gather.hpp"
-#include "dimesh/op/cuts.hpp"
 #include "dimesh/op/one_hot.hpp"
-#include "support/adjoint.hpp"
 #include "support/host.hpp"
+#include "support/odd_layouts.hpp"
 
 namespace {
 using namespace test_support;
@@ -91,6 +90,27 @@ TEST_CASE("over ranks: the first of equals, the same classes, under every layout
         CHECK(costs_as_foreseen(smallest, x));
         CHECK(costs_as_foreseen(drawn, x));
       });
+}
+
+TEST_CASE("over ranks: the same classes at one place and in blocks of any lengths") {
+  const dm::random_key key{43};
+  const array a = reals({"p", "q"}, {odd::ps, odd::qs}, 6);
+  odd::for_each_odd_layout([&](const odd::maker& make, const dm::detail::table& t) {
+    if (t.any_partial()) return;
+    const auto x = make.operator()<p, q>(a);
+    const auto greatest = [](const auto& v) { return dm::argmax_all_gather<p>(v); };
+    const auto along_p = [&](const auto& v) { return dm::categorical_all_gather<p>(key, v); };
+    const auto along_q = [&](const auto& v) { return dm::categorical_all_gather<q>(key, v); };
+    const array then = disturbed(a, key);
+    CHECK(agrees(greatest(x), first_extreme(a, {"q"}, "p", 1)));
+    CHECK(agrees(along_p(x), first_extreme(then, {"q"}, "p", 1)));
+    CHECK(agrees(along_q(x), first_extreme(then, {"p"}, "q", 1)));
+    CHECK(costs_as_foreseen(greatest, x));
+    CHECK(costs_as_foreseen(along_p, x));
+    CHECK(costs_as_foreseen(along_q, x));
+    if (t.split_count(1) == 0)
+      CHECK(agrees(dm::categorical<q>(key, x), first_extreme(then, {"p"}, "q", 1)));
+  });
 }
 
 TEST_CASE("over ranks: NaN, infinities, other types, axes in the other order, ragged blocks") {

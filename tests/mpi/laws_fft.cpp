@@ -4,7 +4,7 @@
 // layouts come out.
 // alone: it alone links FFTW
 // ranks: 1 2 4
-// checks: 5708 8608 11508
+// checks: 6148 9206 12296
 // labels: sanitize_all
 #include "dimesh/op/fft.hpp"
 
@@ -13,11 +13,10 @@
 #include "dimesh/create.hpp"
 #include "dimesh/grad/cost.hpp"
 #include "dimesh/op/cast.hpp"
-#include "dimesh/op/cuts.hpp"
 #include "dimesh/op/fft_exchange.hpp"
 #include "dimesh/op/to_rank.hpp"
 #include "dimesh/plan/probe.hpp"
-#include "support/adjoint.hpp"
+#include "support/odd_layouts.hpp"
 
 namespace {
 
@@ -317,6 +316,69 @@ TEST_CASE("dims that stay split: blocks of any lengths, at one place, over two a
   });
 }
 
+template <class F> std::string told(const F& f) {
+  try {
+    f();
+  } catch (const dm::error& e) {
+    return e.what();
+  }
+  return "";
+}
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_CASE("blocks of any lengths and tensors at one place: along dims whole or split" *
+          needs_fftw) {
+  const array a = numbers({"p", "q"}, {odd::ps, odd::qs}, 1), b = numbers(a.dims, a.size, 2);
+  odd::for_each_odd_layout([&](const odd::maker& make, const dm::detail::table& t) {
+    const auto v = make.operator()<p, q>(a), w = make.operator()<p, q>(b);
+    const auto z = dm::as_complex(v, w);
+    const auto both = [](const auto& i, const auto& j) {
+      const auto f = dm::fft_all_to_all<p, q>(dm::as_complex(i, j));
+      return dm::real(f) + dm::imag(f) * 2.0;
+    };
+    if (t.split_count(1) == 0) {
+      check_parts(dm::fft<q>(z), dft({a, b}, "q", -1));
+      const auto along_q = [](const auto& i) { return dm::imag(dm::ifft<q>(i)); };
+      odd::transposes(along_q, transforms, {a}, v);
+    }
+    // Each dim would be cut by the axes of the other, and a ragged one has cuts for its own.
+    if (t.split_count(0) > 0 && t.split_count(1) > 0 && (t.ragged[0] || t.ragged[1])) {
+      CHECK(has(told([&] { (void)both(v, w); }), "fft_all_to_all: dim_is_split"));
+      return;
+    }
+    const auto y = dm::fft_all_to_all<p, q>(z);
+    check_parts(y, dft(dft({a, b}, "p", -1), "q", -1));
+    check_parts(dm::ifft_all_to_all<p, q>(y), {a, b});
+    odd::transposes(both, transforms, {a, b}, v, w);
+    const index_t n = a.size[0];
+    const auto real_ones = [n](const auto& i) {
+      const auto f = dm::rfft_all_to_all<p, h, q>(i);
+      return dm::irfft_all_to_all<h, p, q>(f * 2.0, p{n});
+    };
+    CHECK(agrees(real_ones(v), map([](const auto& e) { return 2 * e[0]; }, {a}), 1e-11));
+    odd::transposes(real_ones, transforms, {a}, v);
+  });
+}
+
+TEST_CASE("a dim in blocks of any lengths beside one in blocks as arithmetic says" * needs_fftw) {
+  using dm::split;
+  const array a = numbers({"p", "q"}, {odd::ps, odd::qs}, 1), b = numbers(a.dims, a.size, 2);
+  for_each_grid<plane>([&](const dm::grid<plane>& g) {
+    using X = dm::tensor<double,
+                         dm::layout<plane, split<dm::uneven<p>, x>, split<dm::ragged<q>, y>>, p, q>;
+    const odd::maker make(g);
+    const auto v = scattered<X>(g, a, make.of_q), w = scattered<X>(g, b, make.of_q);
+    check_parts(dm::fft_all_to_all<p, q>(dm::as_complex(v, w)), dft(dft({a, b}, "p", -1), "q", -1));
+    check_moves(
+        [](const auto& i, const auto& j) {
+          return dm::imag(dm::fft_all_to_all<p, q>(dm::as_complex(i, j)));
+        },
+        {a, b}, v, w);
+  });
+}
+
 struct rows : dm::axis<> {};
 struct cols : dm::axis<> {};
 struct pod : dm::mesh<rows, cols> {};
@@ -537,18 +599,6 @@ TEST_CASE(
   CHECK(plans.size() < most);  // the others were forgotten
 }
 #endif
-
-template <class F> std::string told(const F& f) {
-  try {
-    f();
-  } catch (const dm::error& e) {
-    return e.what();
-  }
-  return "";
-}
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 TEST_CASE("probes: the costs of the types, for a layout that the run says" * needs_fftw) {
   using dm::split;

@@ -18,7 +18,6 @@
 #include "dimesh/op/concat_exchange.hpp"
 #include "dimesh/op/contract.hpp"
 #include "dimesh/op/convolution_exchange.hpp"
-#include "dimesh/op/cuts.hpp"
 #include "dimesh/op/expand.hpp"
 #include "dimesh/op/gather.hpp"
 #include "dimesh/op/halo_exchange.hpp"
@@ -37,87 +36,17 @@
 #include "dimesh/op/stencil.hpp"
 #include "dimesh/op/take.hpp"
 #include "dimesh/op/top_k_all_gather.hpp"
-#include "support/adjoint.hpp"
 #include "support/attention.hpp"
+#include "support/odd_layouts.hpp"
 #include "support/windows.hpp"
 
 namespace {
 using namespace test_support;
 namespace dm = dimesh;
 namespace dd = dimesh::detail;
+using namespace odd;
 
-using here = dm::layout<plane, dm::held_at_run_time>;
-template <class... D> using T = dm::tensor<double, here, D...>;
 struct two : dm::dim<2> {};
-constexpr index_t ps = 5, qs = 4;
-
-// ---- layouts -----------------------------------------------------------------------------------
-
-/// Tensors under the layout of now; where p or q is ragged, its first rank or its last has nothing.
-struct maker {
-  const dm::grid<plane>& g;
-  dm::cuts<p> of_p;
-  dm::cuts<q> of_q;
-
-  explicit maker(const dm::grid<plane>& grid)
-      : g(grid),
-        of_p(dm::cuts_by_speed<p>(ps, speeds(true))),
-        of_q(dm::cuts_by_speed<q>(qs, speeds(false))) {}
-  std::vector<double> speeds(bool rising) const {
-    std::vector<double> all;
-    const auto blocks = static_cast<index_t>(g.everyone().size());
-    for (index_t i = 0; i < blocks; ++i)
-      all.push_back(static_cast<double>(blocks == 1 ? 1 : rising ? i : blocks - 1 - i));
-    return all;
-  }
-  template <class... D> T<D...> operator()(const array& a) const {
-    constexpr bool has_p = (std::is_same_v<D, p> || ...), has_q = (std::is_same_v<D, q> || ...);
-    if constexpr (has_p && has_q)
-      return scattered<T<D...>>(g, a, of_p, of_q);
-    else if constexpr (has_p)
-      return scattered<T<D...>>(g, a, of_p);
-    else if constexpr (has_q)
-      return scattered<T<D...>>(g, a, of_q);
-    else
-      return scattered<T<D...>>(g, a);
-  }
-};
-
-constexpr layout_choice raggedly{.partial = true, .ragged = true, .places = 2};
-constexpr layout_choice unevenly_placed{.partial = true, .uneven = true, .places = 2};
-
-int layouts_met = 0;
-
-/// Calls f(maker, table of a tensor [p, q]) under every layout with a place or a ragged dim.
-template <class F> void for_each_odd_layout(const F& f) {
-  for_each_grid<plane>([&](const dm::grid<plane>& g) {
-    if (g.size<x>() > g.size<y>() || g.size<y>() > 2) return;  // one shape of each number of ranks
-    const maker make_here(g);
-    const auto under = [&](auto) {
-      using S = dm::spec_of<T<p, q>>;
-      const dd::table t = table_now<S>();
-      if (t.mask(dm::use::placed) == 0 && !t.ragged[0] && !t.ragged[1]) return;
-      if (!comes_out_even<S>(g, {ps, qs})) return;
-      ++layouts_met;
-      f(make_here, t);
-    };
-    for_each_layout_value<plane, dd::list<p, q>, raggedly>(under);
-    for_each_layout_value<plane, dd::list<p, q>, unevenly_placed>(under);
-  });
-}
-
-// ---- what holds --------------------------------------------------------------------------------
-
-/// The transpose on all ranks, and the cost on the one at the origin, since others may send more.
-/// Under every second layout every rank holds whole cotangents, where they may be addends.
-template <bool Foreseen = true, class F, class... X>
-void transposes(const F& f, const precision& how, const std::vector<array>& a, const X&... x) {
-  const operation_report r = run_adjoint(f, layouts_met % 2 == 0 ? ~0u : 0, how.step, a, x...);
-  CHECK(std::abs(r.tangent - r.cotangent) <= how.tolerance * std::max(1.0, std::abs(r.tangent)));
-  if (!Foreseen || std::get<0>(std::tie(x...)).grid().rank() != 0) return;
-  CHECK(r.forward == "");
-  CHECK(r.backward == "");
-}
 
 template <class F> array each(const F& f, const array& a) {
   return map([&](const line_values& v) { return static_cast<double>(f(v[0])); }, {a});

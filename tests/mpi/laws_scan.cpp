@@ -2,8 +2,8 @@
 // Running sums, products, extremes, users' functions and recurrences along dims that are whole or
 // split: against whole arrays under every layout that their rules allow; their transposes and
 // costs.
-// ranks: 1 2 4
-// checks: 3420 5040 6660
+// ranks: 1 2 3 4
+// checks: 5682 9582 9534 13482
 // labels: sanitize_all device
 #include "dimesh/op/scan.hpp"
 
@@ -115,7 +115,7 @@ TEST_CASE("products and extremes: along a dim split or whole") {
 }
 
 TEST_CASE("products: gradients with zeros among the elements") {
-  for_all_cases<line, unevenly, p, q>({{5, 3}, {2, 4}}, [](auto v, const array& a) {
+  for_all_cases<plane, unevenly, p, q>({{5, 3}, {2, 4}}, [](auto v, const array& a) {
     array b = reals(a.dims, a.size, 3);
     for (std::size_t k = 0; k < b.values.size(); k += 4) b.values[k] = 0;
     const auto y = scattered<decltype(v)>(v.grid(), b);
@@ -125,7 +125,7 @@ TEST_CASE("products: gradients with zeros among the elements") {
 }
 
 TEST_CASE("extremes and a user's function: gradients") {
-  for_all_cases<line, unevenly, p, q>({{5, 3}, {2, 4}}, [](auto v, const array& a) {
+  for_all_cases<plane, unevenly, p, q>({{5, 3}, {2, 4}}, [](auto v, const array& a) {
     const array b = reals(a.dims, a.size, 3);
     const auto y = scattered<decltype(v)>(v.grid(), b);
     for (const dm::scan_options o : {all_options[0], all_options[3]}) {
@@ -251,7 +251,7 @@ TEST_CASE("recurrences: h = a h + b, and their gradients by both") {
           CHECK(agrees(dm::linear_recurrence_exscan<p>(v, dm::permute<q, p>(w), o),
                        scanned(a, b, "p", 0, affine, o)));
       });
-  for_all_cases<line, unevenly, p, q>({{5, 3}, {2, 4}}, [](auto v, const array& a) {
+  for_all_cases<plane, unevenly, p, q>({{5, 3}, {2, 4}}, [](auto v, const array& a) {
     const array f = reals(a.dims, a.size, 3), b = reals(a.dims, a.size, 4);
     const auto x = scattered<decltype(v)>(v.grid(), f), y = scattered<decltype(v)>(v.grid(), b);
     for (const dm::scan_options o : all_options)
@@ -264,41 +264,42 @@ TEST_CASE("recurrences: h = a h + b, and their gradients by both") {
 /// What state-space models turn by: h = a h + b of complex numbers.
 TEST_CASE("products and recurrences of complex numbers: values, and gradients, which conjugate") {
   using number = std::complex<double>;
-  for_all_cases<line, unevenly, p, q>({{5, 3}, {2, 4}, {0, 2}}, [](auto v, const array& like) {
-    const array f = reals(like.dims, like.size, 3), b = reals(like.dims, like.size, 4);
-    const auto x = scattered<decltype(v)>(v.grid(), f), y = scattered<decltype(v)>(v.grid(), b);
-    const auto of_both = [](const auto& z) { return dm::real(z) * 2 + dm::imag(z); };
-    const auto at = [&](index_t k, index_t j) {
-      const auto i = static_cast<std::size_t>(k * f.size[1] + j);
-      return number(f.values[i], b.values[i]);
-    };
-    for (const dm::scan_options o : all_options) {
-      const auto products = [=](const auto& u, const auto& w) {
-        return of_both(dm::cumprod_exscan<p>(dm::as_complex(u, w), o));
-      };
-      const auto states = [=](const auto& u, const auto& w) {
-        return of_both(
-            dm::linear_recurrence_exscan<p>(dm::as_complex(u, w), dm::as_complex(w, u), o));
-      };
-      array product = f, state = f;
-      for (index_t j = 0; j < f.size[1]; ++j) {
-        number c = 1, h = 0;
-        for (index_t i = 0; i < f.size[0]; ++i) {
-          const index_t k = o.reverse ? f.size[0] - 1 - i : i;
-          const number z = at(k, j), before = c, last = h;
-          c *= z, h = z * h + number(z.imag(), z.real());
-          const number one = o.exclusive ? before : c, other = o.exclusive ? last : h;
-          const auto place = static_cast<std::size_t>(k * f.size[1] + j);
-          product.values[place] = 2 * one.real() + one.imag();
-          state.values[place] = 2 * other.real() + other.imag();
+  for_all_cases<plane, layout_choice{.uneven = true, .stride = 2, .first = 1}, p, q>(
+      {{5, 3}, {2, 4}, {0, 2}}, [](auto v, const array& like) {
+        const array f = reals(like.dims, like.size, 3), b = reals(like.dims, like.size, 4);
+        const auto x = scattered<decltype(v)>(v.grid(), f), y = scattered<decltype(v)>(v.grid(), b);
+        const auto of_both = [](const auto& z) { return dm::real(z) * 2 + dm::imag(z); };
+        const auto at = [&](index_t k, index_t j) {
+          const auto i = static_cast<std::size_t>(k * f.size[1] + j);
+          return number(f.values[i], b.values[i]);
+        };
+        for (const dm::scan_options o : all_options) {
+          const auto products = [=](const auto& u, const auto& w) {
+            return of_both(dm::cumprod_exscan<p>(dm::as_complex(u, w), o));
+          };
+          const auto states = [=](const auto& u, const auto& w) {
+            return of_both(
+                dm::linear_recurrence_exscan<p>(dm::as_complex(u, w), dm::as_complex(w, u), o));
+          };
+          array product = f, state = f;
+          for (index_t j = 0; j < f.size[1]; ++j) {
+            number c = 1, h = 0;
+            for (index_t i = 0; i < f.size[0]; ++i) {
+              const index_t k = o.reverse ? f.size[0] - 1 - i : i;
+              const number z = at(k, j), before = c, last = h;
+              c *= z, h = z * h + number(z.imag(), z.real());
+              const number one = o.exclusive ? before : c, other = o.exclusive ? last : h;
+              const auto place = static_cast<std::size_t>(k * f.size[1] + j);
+              product.values[place] = 2 * one.real() + one.imag();
+              state.values[place] = 2 * other.real() + other.imag();
+            }
+          }
+          CHECK(agrees(products(x, y), product, 1e-13));
+          CHECK(agrees(states(x, y), state, 1e-13));
+          check_operation(products, precision{1e-5, 1e-6}, {f, b}, x, y);
+          check_operation(states, precision{1e-5, 1e-6}, {f, b}, x, y);
         }
-      }
-      CHECK(agrees(products(x, y), product, 1e-13));
-      CHECK(agrees(states(x, y), state, 1e-13));
-      check_operation(products, precision{1e-5, 1e-6}, {f, b}, x, y);
-      check_operation(states, precision{1e-5, 1e-6}, {f, b}, x, y);
-    }
-  });
+      });
 }
 
 struct once : dm::axis<1> {};
@@ -310,6 +311,7 @@ struct when : dm::dim<8> {};
 TEST_CASE("axes in any order, from either end: each has its own order of the ranks") {
   int ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (ranks == 3) return;  // which do not divide 8 elements
   const dm::grid<shelf> g(outer_axis{ranks > 1 ? 2 : 1});
   const auto check = [&g](auto tag, dm::scan_options o) {
     using X = typename decltype(tag)::type;

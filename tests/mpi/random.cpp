@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4
-// checks: 767 1426 1426 2085
+// checks: 1249 2204 2204 3175
 #include "dimesh/random.hpp"
 
 #include <doctest/doctest.h>
@@ -10,6 +10,7 @@
 #include "dimesh/random/fill.hpp"
 #include "support/host.hpp"
 #include "support/layouts.hpp"
+#include "support/odd_layouts.hpp"
 #include "support/oracle.hpp"
 
 namespace dm = dimesh;
@@ -54,8 +55,8 @@ TEST_CASE("random tensors: partial layouts count each number once") {
 
 namespace {
 
-/// Sets a tensor's elements by the k-th distribution; false: there is no such.
-constexpr int distributions = 6;
+/// Sets a tensor's elements by the k-th distribution.
+constexpr int distributions = 8;
 struct drawing {
   int k;
   dm::random_key key;
@@ -71,6 +72,10 @@ struct drawing {
         return dm::fill_gamma(x, key, 0.4, 3);
       case 4:
         return dm::fill_gamma(x, key, 2.2, 1);
+      case 5:
+        return dm::fill_uniform(x, key, -2, 2);
+      case 6:
+        return dm::fill_normal(x, key, 1, 0.5);
       default:
         return dm::fill_permutation(x, key);
     }
@@ -126,6 +131,25 @@ TEST_CASE("other distributions: the same bits under every layout, addends counte
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   check_distributions<float>(ranks);
   check_distributions<double>(ranks);
+}
+
+TEST_CASE("all distributions: the same bits at one place and in blocks of any lengths") {
+  ts::odd::for_each_odd_layout([](const ts::odd::maker& make, const dm::detail::table& t) {
+    using X = ts::odd::T<p, q>;
+    using Whole = dm::tensor<double, dm::layout<plane>, p, q>;
+    bool holds = true;
+    for (int a = 0; a < 2; ++a)
+      if (t.is_partial(a)) holds = holds && make.g.state().coords()[a] == 0;
+    for (int k = 0; k < distributions; ++k) {
+      const drawing draw{k, dm::random_key{7}.fold(static_cast<std::uint64_t>(k))};
+      Whole whole(make.g, p{ts::odd::ps}, q{ts::odd::qs});
+      X x = make.with_cuts<p, q>(
+          [&](const auto&... cuts) { return X(make.g, p{ts::odd::ps}, q{ts::odd::qs}, cuts...); });
+      draw(whole);
+      draw(x);
+      check_bits(x, whole, holds);
+    }
+  });
 }
 
 TEST_CASE("other distributions: the numbers of the functions of an element") {

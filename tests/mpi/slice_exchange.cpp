@@ -118,6 +118,15 @@ TEST_CASE("split_into_exchange: under every layout, and back") {
   for_each_case<plane, unevenly_with_partial, p, q>({{3, 11}, {2, 4}}, [](auto v, const array& a) {
     const index_t n = a.size[1];
     const array turned = picked(a, "q", "q", n, 0, [n](index_t i) { return (i + n - 1) % n; });
+    census::reset();
+    const auto [first, most, last] =
+        dm::split_into_exchange<q, dm::uneven<three>, dm::uneven<r>, dm::uneven<s>>(v, three{},
+                                                                                    r{n - 4}, s{1});
+    const index_t sent = census::snapshot().bytes();
+    const auto leaving = [&v = v](const auto& part, index_t begin) {
+      return bytes_leaving(v, part, [&](const extents& i) { return extents{i[0], i[1] - begin}; });
+    };
+    CHECK(sent == leaving(first, 0) + leaving(most, 3) + leaving(last, n - 1));
     CHECK(agrees(taken_apart{}(v), turned));
     CHECK(agrees(taken_apart_by_numbers{}(v), turned));
     check_movement(taken_apart{}, a, v);

@@ -18,6 +18,7 @@
 #include "dimesh/op/value.hpp"
 #include "support/host.hpp"
 #include "support/movement.hpp"
+#include "support/odd_layouts.hpp"
 
 namespace {
 using namespace test_support;
@@ -158,6 +159,52 @@ TEST_CASE("stencil_exchange: a stencil, and halos around its result") {
             return dimesh::stencil(laplace{}, dimesh::stencil_exchange(laplace{}, ends, h));
           },
           a, v);
+    });
+}
+
+/// As it is for blocks whose lengths follow from arithmetic; edges that come from afar, too.
+template <class L> void check_odd(const odd::maker& make, boundary ends) {
+  using X = dimesh::tensor<double, L, p, q>;
+  if (!comes_out_even<dimesh::spec_of<X>>(make.g, {odd::ps, odd::qs})) return;
+  const array a = numbers({"p", "q"}, {odd::ps, odd::qs}, 3);
+  const auto v =
+      make.with_cuts<p, q>([&](const auto&... cuts) { return scattered<X>(make.g, a, cuts...); });
+  const auto halos = [ends](const auto& t) { return dimesh::halo_exchange<1, p, q>(t, ends); };
+  const auto twice = [=](const auto& t) {
+    return dimesh::stencil(laplace{}, dimesh::stencil_exchange(laplace{}, ends, halos(t)));
+  };
+  const auto once = [ends](const array& b) {
+    return test_support::make(b.dims, b.size, [&](const extents& i) {
+      return around(b, i, -1, 0, ends) + around(b, i, 1, 0, ends) + around(b, i, 0, -1, ends) +
+             around(b, i, 0, 1, ends) - 4 * value_at(b, b.dims, i);
+    });
+  };
+  CHECK(agrees(twice(v), once(once(a))));
+  const auto u = halos(v), y = dimesh::stencil_exchange(laplace{}, ends, u),
+             z = halos(dimesh::stencil(laplace{}, u)),
+             beside = dimesh::stencil_exchange(laplace{}, dimesh::beside_interior(ends), u);
+  const auto same = [&y](const auto& other) {
+    return y.local_size() == other.local_size() &&
+           std::equal(on_host(y).data(), on_host(y).data() + y.local_size(), on_host(other).data());
+  };
+  CHECK(same(z));
+  CHECK(same(beside));
+  const verdict costs = costs_as_foreseen(
+      [ends](const auto& t) { return dimesh::stencil_exchange(laplace{}, ends, t); }, u);
+  if (make.g.rank() == 0) CHECK(costs);  // others may have longer blocks, and send more
+  check_movement(twice, a, v);
+}
+
+TEST_CASE("stencil_exchange: blocks of any lengths, none too, and at one place") {
+  using dimesh::layout, dimesh::placed, dimesh::ragged, dimesh::split, dimesh::uneven;
+  for (const boundary ends : {boundary::zero, boundary::periodic})
+    for_each_grid<plane>([ends](const dimesh::grid<plane>& g) {
+      const odd::maker make(g);
+      check_odd<layout<plane, split<ragged<p>, x>>>(make, ends);
+      check_odd<layout<plane, split<ragged<q>, y, x>>>(make, ends);
+      check_odd<layout<plane, split<ragged<p>, y>, split<ragged<q>, x>>>(make, ends);
+      check_odd<layout<plane, split<uneven<p>, x>, placed<y, 1>>>(make, ends);
+      check_odd<layout<plane, split<ragged<q>, y>, placed<x, 0>>>(make, ends);
     });
 }
 

@@ -4,6 +4,7 @@
 // calls, than the rank at the origin, for which costs are foreseen.
 //
 //   check_movement([](const auto& x) { return all_gather<rows>(x); }, a, x)
+//   bytes_leaving(x, y, place)   // of this rank's x[i], those whose place(i) in y is not here
 #pragma once
 
 #include "support/adjoint.hpp"
@@ -20,6 +21,26 @@ template <class F, class X> void check_movement(const F& f, const array& a, cons
     CHECK(r.forward == "");
     CHECK(r.backward == "");
   }
+}
+
+/// Bytes of this rank's block of x that y, cut along the same axes, has on other ranks: by the
+/// definition of blocks, element by element. place(i): where element i of x is in y; nowhere where
+/// a coordinate is none of y's.
+template <class X, class Y>
+index_t bytes_leaving(const X& x, const Y& y, const std::function<extents(const extents&)>& place) {
+  const detail::holding from = detail::holding_of(x), to = detail::holding_of(y);
+  index_t bytes = 0;
+  detail::for_each_element(from, [&](std::size_t, const extents& index) {
+    const extents at = place(index);
+    bool there = true, stays = !detail::is_away(to);
+    for (std::size_t d = 0; d < at.size(); ++d) {
+      const dimesh::block b = detail::block_of(to, d);
+      there = there && at[d] >= 0 && at[d] < to.whole.size[d];
+      stays = stays && at[d] >= b.offset && at[d] < b.offset + b.length;
+    }
+    if (there && !stays) bytes += from.element_bytes;
+  });
+  return bytes;
 }
 
 }  // namespace test_support
