@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A term of coupled-cluster theory: the particle-particle ladder, the costliest one of CCSD,
 //   r[i, j, a, b] = 1/2 sum over e, f of t[i, j, e, f] v[a, b, e, f],
-// antisymmetric in spin orbitals: pairs i < j, a < b and e < f are kept, an eighth of the arithmetic.
+// antisymmetric in spin orbitals: of pairs those i < j, a < b and e < f, an eighth of all products.
 // Integrals v, most of the memory, stay where they are; amplitudes t come to them, all at once or,
 // where memory is bounded, block after block. Checked by the sum as above, and by a norm.
 //
