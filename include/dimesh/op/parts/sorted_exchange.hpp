@@ -142,6 +142,7 @@ class sorted_exchange {
   /// one is next is no branch: it would be guessed wrong every other time.
   template <class Before, class E>
   static void merge_two(const E* from, const E* const middle, const E* const end, E* to) {
+    const writes_memory kernel;
     const E* other = middle;
     while (from != middle && other != end) {
       const bool second = Before::of(value_of_sorted(*other), value_of_sorted(*from));
