@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What do sort, top-k, scans, gathers and scatters cost beside std and loops by hand? Bar: 1.1 of
-// their time. Twins give the same results: sorts are of all of a row, ties as std::stable_sort has
-// them.
+// What do sort, top-k, scans, gathers, scatters and counts cost beside std and loops by hand, along
+// rows and down columns? Bar: 1.1 of their time. Twins give the same results: sorts are of all of a
+// row, ties as std::stable_sort has them. (Over ranks: orders_over_ranks.cpp.)
 //
 //   benchmarks/selection [--quick]
 #include <dimesh/dimesh.hpp>
+#include <dimesh/op/argmax.hpp>
 #include <dimesh/op/gather.hpp>
 #include <dimesh/op/scan.hpp>
 #include <dimesh/op/sort.hpp>
@@ -15,12 +16,12 @@
 #include <numeric>
 #include <vector>
 
-#include "support/race.hpp"
+#include "support/orders.hpp"
 
 namespace {
 
 namespace dm = dimesh;
-using dm::index_t;
+using bench::at, bench::first_eight, dm::index_t;
 
 struct one : dm::axis<1> {};
 struct alone : dm::mesh<one> {};
@@ -29,27 +30,15 @@ struct row : dm::dim<> {};
 struct col : dm::dim<> {};
 struct few : dm::dim<8> {};
 struct token : dm::dim<> {};
+struct bin : dm::dim<> {};
 using matrix = dm::tensor<float, plain, row, col>;
 
-double budget = 1.0;
-int bars = 0, met = 0;
+bench::comparison compare;
 
-template <class F, class Twin>
-void compare(const std::string& what, index_t rows, index_t columns, F&& f, Twin&& twin) {
-  auto [typed, hand] = bench::race(MPI_COMM_NULL, budget)(f, twin);
-  ++bars;
-  met += bench::report(what + ", " + std::to_string(rows) + "x" + std::to_string(columns), typed,
-                       {hand}, 1.1, true);
-}
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
+/// Rows and columns of numbers of no order.
 matrix numbers(const dm::grid<alone>& g, index_t rows, index_t columns) {
   matrix x(g, row{rows}, col{columns});
-  unsigned state = 12345;
-  for (index_t i = 0; i < x.local_size(); ++i) {
-    state = state * 1664525u + 1013904223u;
-    x.data()[i] = static_cast<float>(state >> 8) * 0x1p-24f;
-  }
+  bench::mix(x.data(), x.local_size(), 12345);
   return x;
 }
 
@@ -80,13 +69,69 @@ void orders(const dm::grid<alone>& g, index_t rows, index_t columns) {
       [&] {
         for (index_t i = 0; i < rows; ++i) {
           const float* const line = x.data() + i * columns;
-          std::iota(places.begin(), places.end(), 0);
-          std::partial_sort(places.begin(), places.begin() + 8, places.end(),
-                            [line](std::int32_t a, std::int32_t b) {
-                              return line[a] > line[b] || (line[a] == line[b] && a < b);
-                            });
+          first_eight(line, places);
           std::copy_n(places.begin(), 8, best.begin() + i * 8);
           for (int k = 0; k < 8; ++k) out[at(i * 8 + k)] = line[places[at(k)]];
+        }
+      });
+}
+
+/// Of a twin, each column is copied, and what comes of it copied back.
+void orders_down(const dm::grid<alone>& g, index_t rows, index_t columns) {
+  const matrix x = numbers(g, rows, columns);
+  std::vector<float> out(at(rows * columns)), one(at(rows));
+  std::vector<std::int32_t> places(at(rows)), best(at(8 * columns));
+  const auto take = [&](index_t j) {
+    for (index_t i = 0; i < rows; ++i) one[at(i)] = x.data()[i * columns + j];
+  };
+  compare(
+      "sort of columns", rows, columns, [&] { auto y = dm::sort<row>(x); },
+      [&] {
+        for (index_t j = 0; j < columns; ++j) {
+          take(j);
+          std::sort(one.begin(), one.end());
+          for (index_t i = 0; i < rows; ++i) out[at(i * columns + j)] = one[at(i)];
+        }
+      });
+  compare(
+      "top 8 of columns", rows, columns, [&] { auto y = dm::top_k<row, few>(x); },
+      [&] {
+        for (index_t j = 0; j < columns; ++j) {
+          take(j);
+          first_eight(one.data(), places);
+          for (index_t k = 0; k < 8; ++k) {
+            best[at(k * columns + j)] = places[at(k)];
+            out[at(k * columns + j)] = one[at(places[at(k)])];
+          }
+        }
+      });
+}
+
+void extremes(const dm::grid<alone>& g, index_t rows, index_t columns) {
+  const matrix x = numbers(g, rows, columns);
+  std::vector<std::int32_t> of_rows(at(rows)), of_columns(at(columns));
+  std::vector<float> best(at(columns));
+  compare(
+      "argmax of rows", rows, columns, [&] { auto y = dm::argmax<col>(x); },
+      [&] {
+        for (index_t i = 0; i < rows; ++i) {
+          const float* const v = x.data() + i * columns;
+          of_rows[at(i)] = static_cast<std::int32_t>(std::max_element(v, v + columns) - v);
+        }
+      });
+  compare(
+      "argmax of columns", rows, columns, [&] { auto y = dm::argmax<row>(x); },
+      [&] {
+        std::copy_n(x.data(), columns, best.data());
+        std::fill(of_columns.begin(), of_columns.end(), 0);
+        for (index_t i = 1; i < rows; ++i) {
+          const float* const v = x.data() + i * columns;
+#pragma omp simd
+          for (index_t j = 0; j < columns; ++j) {
+            const bool more = v[j] > best[at(j)];
+            best[at(j)] = more ? v[j] : best[at(j)];
+            of_columns[at(j)] = more ? static_cast<std::int32_t>(i) : of_columns[at(j)];
+          }
         }
       });
 }
@@ -153,19 +198,40 @@ void rows_by_number(const dm::grid<alone>& g, index_t tokens, index_t rows, inde
       });
 }
 
+void counts(const dm::grid<alone>& g, index_t tokens, index_t bins) {
+  dm::tensor<std::int32_t, plain, token> ids(g, token{tokens});
+  unsigned state = 1;
+  for (index_t t = 0; t < tokens; ++t) {
+    state = state * 1664525u + 1013904223u;
+    ids.data()[t] = static_cast<std::int32_t>((state >> 8) % static_cast<unsigned>(bins));
+  }
+  std::vector<index_t> out(at(bins));
+  compare(
+      "bincount", tokens, bins, [&] { auto y = dm::bincount<token>(ids, bin{bins}); },
+      [&] {
+        std::fill(out.begin(), out.end(), 0);
+        for (index_t t = 0; t < tokens; ++t) ++out[at(ids.data()[t])];
+      });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::strcmp(argv[1], "--quick") == 0) budget = 0.1;
+  if (argc > 1 && std::strcmp(argv[1], "--quick") == 0) compare.budget = 0.1;
   return dm::run(argc, argv, [&] {
     const dm::grid<alone> g;
     bench::headline("float; twin: std, or a loop by hand");
     for (const auto& [rows, columns] : {std::pair<index_t, index_t>{64, 256}, {256, 4096}}) {
       orders(g, rows, columns);
       scans(g, rows, columns);
+      extremes(g, rows, columns);
     }
+    for (const auto& [rows, columns] : {std::pair<index_t, index_t>{256, 64}, {4096, 256}})
+      orders_down(g, rows, columns);
     rows_by_number(g, 512, 1000, 64);
     rows_by_number(g, 4096, 32000, 512);
-    std::printf("%d of %d bars met\n", met, bars);
+    counts(g, 65536, 256);
+    counts(g, 1 << 20, 32000);
+    compare.say();
   });
 }

@@ -10,7 +10,6 @@
 //
 // ranks: 4
 #include <census.hpp>
-#include <charconv>
 #include <cmath>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/cost.hpp>
@@ -18,8 +17,8 @@
 #include <iostream>
 #include <numbers>
 #include <string>
-#include <system_error>
 
+#include "common/number.hpp"
 #include "common/paint.hpp"
 
 namespace dm = dimesh;
@@ -91,22 +90,11 @@ outcome spread(const dm::grid<square>& g, dm::index_t n, int steps, const std::s
   return {dm::value(dm::complete(dm::max(error))), bytes};
 }
 
-/// The number that an argument is, at least 1 and at most `most`.
-int number(const std::string& text, int most) {
-  int n = 0;
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, n);
-  if (read.ec != std::errc{} || read.ptr != end || n < 1 || n > most)
-    throw dm::error("heat: '" + text + "' is no number from 1 to " + std::to_string(most) +
-                    "; give: [POINTS [STEPS [PICTURE.png]]]");
-  return n;
-}
-
 int main(int argc, char** argv) {
   return dm::run(argc, argv, [&] {
     if (argc > 4) throw dm::error("heat: too many arguments; give: [POINTS [STEPS [PICTURE.png]]]");
-    const dm::index_t n = argc > 1 ? number(argv[1], 1 << 20) : 100;
-    const int steps = argc > 2 ? number(argv[2], 1 << 20) : 200;
+    const int n = argc > 1 ? report::number("heat", argv[1], 1, 1 << 20) : 100;
+    const int steps = argc > 2 ? report::number("heat", argv[2], 1, 1 << 20) : 200;
     dm::grid<square> g;
     const std::string picture = argc > 3 ? argv[3] : "";
     const outcome rows = spread<by_rows>(g, n, steps, ""),

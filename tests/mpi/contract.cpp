@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "dimesh/grad/cost.hpp"
 #include "dimesh/op/complex.hpp"
 #include "dimesh/op/parts/contract_call.hpp"
 #include "dimesh/op/parts/panels.hpp"
@@ -60,6 +61,28 @@ TEST_CASE("the first operand goes round, over one rank, too") {
     };
     CHECK(agrees(f(v, w), einsum({"few", "many"}, {a, b})));
     check_operation(f, {}, {a, b}, v, w);
+  });
+}
+TEST_CASE("by best where nothing fits, the operand goes round that the run finds smaller") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    for (const extents& n : {extents{60, 4, 6}, extents{6, 4, 60}}) {
+      const array a = numbers({"p", "q"}, {n[0], n[1]}, 1),
+                  b = numbers({"q", "r"}, {n[1], n[2]}, 2);
+      const auto v = scattered<dm::tensor<double, L<line, cut<p, x>>, p, q>>(g, a);
+      const auto w = scattered<dm::tensor<double, L<line, cut<r, x>>, q, r>>(g, b);
+      const auto f = [](const auto& i, const auto& j) {
+        return dm::contract<by::best<L<line, cut<p, x>>, 1>, p, r>(i, j);
+      };
+      CHECK(agrees(f(v, w), einsum({"p", "r"}, {a, b})));
+      check_operation(f, {}, {a, b}, v, w);
+      dm::event_list all;
+      dm::count_to(all, f, v, w);
+      dm::index_t sent = 0;
+      for (const dm::event& e : all.events) sent += e.kind == dm::event_kind::message ? e.bytes : 0;
+      const dm::index_t ranks = g.ranks();
+      CHECK(sent <= (ranks - 1) * ((6 + ranks - 1) / ranks * 4 * 8));
+      CHECK(sent >= (ranks > 1 ? 6 * 4 * 8 - (6 + ranks - 1) / ranks * 4 * 8 : 0));
+    }
   });
 }
 TEST_CASE("the summed dim is split in one operand only") {

@@ -35,7 +35,7 @@ template <class Op, class T, class Index> struct arg_rows {
   }
 
  private:
-  static constexpr index_t width = 64;
+  static constexpr index_t width = 256;
 
   /// row (n): first the extreme, then the first place that holds it. The second loop is vector code
   /// everywhere, the first with g++.
@@ -61,10 +61,10 @@ template <class Op, class T, class Index> struct arg_rows {
     for (index_t k = 1; k < n; ++k) {
 #pragma omp simd
       for (index_t j = 0; j < count; ++j) {
-        const T joint = Op::join(best[j], cols[k * inner + j]);
-        const bool kept = (joint == best[j]) | (best[j] != best[j]);
-        at[j] = kept ? at[j] : static_cast<Index>(k);
-        best[j] = joint;
+        const T next = cols[k * inner + j];
+        const bool passed = Op::passes(next, best[j]);
+        at[j] = passed ? static_cast<Index>(k) : at[j];
+        best[j] = passed ? next : best[j];
       }
     }
   }

@@ -4,6 +4,7 @@
 //
 //   gather_along({4, 10, 3, 8}, x, ids, y)       // y[o, k, j] = x[o, ids[o, k, j], j]
 //   scatter_along({4, 10, 3, 8}, y, ids, x)      // x[o, ids[o, k, j], j] += y[o, k, j], from 0
+//   count_along({4, 10, 3, 8}, ids, n)           // n[o, ids[o, k, j], j] += 1, from 0
 //   move_places({4, 10, 3, 3, 8}, from, nullptr, x, y)     // y[o, k, j] = x[o, from[k], j]
 //
 // A number that is no place of x reads 0 and is added nowhere; x may hold some places only.
@@ -107,6 +108,34 @@ template <class T, class I, class Sum> struct scatter_work {
   }
 };
 
+template <class I> struct count_work {
+  picked_lines l;
+  const I* ids;
+  index_t* x;
+
+  KOKKOS_FUNCTION void operator()(index_t o) const {
+    const dimesh::detail::writes_memory kernel;
+    const index_t inner = l.inner;
+    const auto all = static_cast<std::uint64_t>(l.from),
+               first = static_cast<std::uint64_t>(l.first);
+    index_t* const to = x + o * l.from * inner;
+    for (index_t i = 0; i < l.from * inner; ++i) to[i] = 0;
+    const I* at = ids + o * l.to * inner;
+    if (inner == 1) {
+      for (index_t k = 0; k < l.to; ++k) {
+        const auto place = static_cast<std::uint64_t>(at[k]) - first;
+        if (place < all) ++to[place];
+      }
+      return;
+    }
+    for (index_t k = 0; k < l.to; ++k, at += inner)
+      for (index_t j = 0; j < inner; ++j) {
+        const auto place = static_cast<std::uint64_t>(at[j]) - first;
+        if (place < all) ++to[static_cast<index_t>(place) * inner + j];
+      }
+  }
+};
+
 KOKKOS_FORCEINLINE_FUNCTION index_t place_of(const index_t* numbers, index_t k) {
   return numbers == nullptr ? k : numbers[k];
 }
@@ -155,6 +184,11 @@ void gather_along(const picked_lines& l, const T* x, const I* ids, T* y) {
 template <class Space = default_space, class T, class I, class Sum>
 void scatter_along(const picked_lines& l, const T* y, const I* ids, Sum* x) {
   for_each_index<Space>(l.outer, detail::scatter_work<T, I, Sum>{l, y, ids, x});
+}
+/// ids (outer, to, inner) -> x (outer, from, inner): how often each place is among them.
+template <class Space = default_space, class I>
+void count_along(const picked_lines& l, const I* ids, index_t* x) {
+  for_each_index<Space>(l.outer, detail::count_work<I>{l, ids, x});
 }
 /// x (outer, from, inner) -> y (outer, to, inner), whose place to[k] is place from[k] of x for k <
 /// count, and whose others are left alone. Without `from`, or `to`, it is place k. No place of y

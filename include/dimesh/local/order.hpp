@@ -14,11 +14,12 @@
 #include <bit>
 #include <concepts>
 #include <cstdint>
+#include <memory>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "dimesh/local/gather.hpp"
+#include "dimesh/local/columns.hpp"
 
 namespace dimesh::local {
 
@@ -30,16 +31,19 @@ template <class T, class I> struct placed_element {
   I at;
 };
 template <bool Descending> struct before {
+  static constexpr bool descending = Descending;
   template <class T, class I>
   bool operator()(const placed_element<T, I>& a, const placed_element<T, I>& b) const {
-    const bool less = Descending ? greater(a.value, b.value) : greater(b.value, a.value);
-    const bool more = Descending ? greater(b.value, a.value) : greater(a.value, b.value);
-    return less || (!more && a.at < b.at);
+    return of(a.value, b.value) || (!of(b.value, a.value) && a.at < b.at);
+  }
+  /// The same of elements whose places do not matter.
+  template <class T> static bool of(const T& a, const T& b) {
+    return Descending ? greater(a, b) : greater(b, a);
   }
 
  private:
   template <class T> static bool greater(const T& a, const T& b) {
-    return a > b || (static_cast<int>(a != a) & static_cast<int>(b == b));
+    return (static_cast<int>(a > b) | (static_cast<int>(a != a) & static_cast<int>(b == b))) != 0;
   }
 };
 
@@ -123,28 +127,32 @@ template <class T, class I> struct order_work {
 
   void operator()(index_t begin, index_t end) const {  // of outer * inner
     const dimesh::detail::writes_memory kernel;
-    std::vector<word> keys(static_cast<std::size_t>(l.from));
+    const columns_at_once columns(l, sizeof(word));
+    const auto keys = std::make_unique_for_overwrite<word[]>(columns.elements());
+    const auto places = std::make_unique_for_overwrite<I[]>(columns.elements());
     std::vector<element> line(static_cast<std::size_t>(l.to));
     key_sort<word, I> sort;
-    for (index_t i = begin; i < end; ++i) {
-      const index_t o = i / l.inner, j = i % l.inner;
-      const T* const from = x + o * l.from * l.inner + j;
-      for (index_t k = 0; k < l.from; ++k)
-        keys[static_cast<std::size_t>(k)] = key_of(from[k * l.inner]);
-      for (std::size_t k = 0; k < line.size(); ++k) line[k] = {keys[k], static_cast<I>(k)};
-      if (l.to == l.from)
-        sort(line);
-      else
-        keep_first(line, keys);
-      I* const to = ids + o * l.to * l.inner + j;
-      for (index_t k = 0; k < l.to; ++k) to[k * l.inner] = line[static_cast<std::size_t>(k)].at;
+    for (index_t i = begin, n; i < end; i += n) {
+      n = columns.count(i, end);
+      columns.read(x, i, n, keys.get(), [this](T v, index_t) { return key_of(v); });
+      for (index_t c = 0; c < n; ++c) {
+        const word* const key = keys.get() + c * columns.apart;
+        for (std::size_t k = 0; k < line.size(); ++k) line[k] = {key[k], static_cast<I>(k)};
+        if (l.to == l.from)
+          sort(line);
+        else
+          keep_first(line, key, static_cast<std::size_t>(l.from));
+        I* const to = places.get() + c * columns.apart;
+        for (std::size_t k = 0; k < line.size(); ++k) to[k] = line[k].at;
+      }
+      columns.write(places.get(), i, n, ids);
     }
   }
 
  private:
   /// The first of all keys: in order throughout if they are few, else on a heap, their last on top.
   /// Most blocks have none of them.
-  static void keep_first(std::vector<element>& line, const std::vector<word>& keys) {
+  static void keep_first(std::vector<element>& line, const word* keys, std::size_t all) {
     constexpr std::size_t block = 64;
     const bool few = line.size() <= most_in_order;
     if (few)
@@ -152,9 +160,9 @@ template <class T, class I> struct order_work {
     else
       std::make_heap(line.begin(), line.end());
     const element& last = few ? line.back() : line.front();
-    for (std::size_t k = line.size(), stop; k < keys.size(); k = stop) {
-      stop = std::min(k + block, keys.size());
-      if (!(least(keys.data() + k, stop - k) < last.key)) continue;
+    for (std::size_t k = line.size(), stop; k < all; k = stop) {
+      stop = std::min(k + block, all);
+      if (!(least(keys + k, stop - k) < last.key)) continue;
       for (; k < stop; ++k) {
         if (!(keys[k] < last.key)) continue;
         const element e{keys[k], static_cast<I>(k)};
@@ -184,15 +192,6 @@ template <class T, class I> struct order_work {
   }
 };
 
-/// Line i of outer * inner.
-template <class T, class I>
-void take_line(const picked_lines& l, const T* x, index_t i,
-               std::vector<placed_element<T, I>>& line) {
-  const T* const from = x + i / l.inner * l.from * l.inner + i % l.inner;
-  for (index_t k = 0; k < l.from; ++k)
-    line[static_cast<std::size_t>(k)] = {from[k * l.inner], static_cast<I>(k)};
-}
-
 /// What order_work does, of elements that are wider than all keys: by comparisons.
 template <bool Descending, class T, class I> struct compared_work {
   picked_lines l;
@@ -201,12 +200,20 @@ template <bool Descending, class T, class I> struct compared_work {
 
   void operator()(index_t begin, index_t end) const {  // of outer * inner
     const dimesh::detail::writes_memory kernel;
-    std::vector<placed_element<T, I>> line(static_cast<std::size_t>(l.from));
-    for (index_t i = begin; i < end; ++i) {
-      take_line(l, x, i, line);
-      std::partial_sort(line.begin(), line.begin() + l.to, line.end(), before<Descending>{});
-      I* const to = ids + i / l.inner * l.to * l.inner + i % l.inner;
-      for (index_t k = 0; k < l.to; ++k) to[k * l.inner] = line[static_cast<std::size_t>(k)].at;
+    const columns_at_once columns(l, sizeof(placed_element<T, I>));
+    std::vector<placed_element<T, I>> lines(columns.elements());
+    std::vector<I> places(columns.elements());
+    for (index_t i = begin, n; i < end; i += n) {
+      n = columns.count(i, end);
+      columns.read(x, i, n, lines.data(),
+                   [](T v, index_t k) { return placed_element<T, I>{v, static_cast<I>(k)}; });
+      for (index_t c = 0; c < n; ++c) {
+        const auto line = lines.begin() + c * columns.apart;
+        std::partial_sort(line, line + l.to, line + l.from, before<Descending>{});
+        I* const to = places.data() + c * columns.apart;
+        for (index_t k = 0; k < l.to; ++k) to[k] = line[k].at;
+      }
+      columns.write(places.data(), i, n, ids);
     }
   }
 };
@@ -220,12 +227,17 @@ template <bool Descending, class T, class I> struct nth_work {
 
   void operator()(index_t begin, index_t end) const {  // of outer * inner
     const dimesh::detail::writes_memory kernel;
-    std::vector<placed_element<T, I>> line(static_cast<std::size_t>(l.from));
-    for (index_t i = begin; i < end; ++i) {
-      take_line(l, x, i, line);
-      const auto nth = line.begin() + n;
-      std::nth_element(line.begin(), nth, line.end(), before<Descending>{});
-      ids[i] = nth->at;
+    const columns_at_once columns(l, sizeof(placed_element<T, I>));
+    std::vector<placed_element<T, I>> lines(columns.elements());
+    for (index_t i = begin, count; i < end; i += count) {
+      count = columns.count(i, end);
+      columns.read(x, i, count, lines.data(),
+                   [](T v, index_t k) { return placed_element<T, I>{v, static_cast<I>(k)}; });
+      for (index_t c = 0; c < count; ++c) {
+        const auto line = lines.begin() + c * columns.apart, nth = line + n;
+        std::nth_element(line, nth, line + l.from, before<Descending>{});
+        ids[i + c] = nth->at;
+      }
     }
   }
 };

@@ -46,6 +46,10 @@ struct greatest {
   template <class T> KOKKOS_FORCEINLINE_FUNCTION static T join(T a, T b) {
     return dimesh::maximum(a, b);
   }
+  /// Is a the extreme of both, and b not as well? NaN is the extreme of all.
+  template <class T> KOKKOS_FORCEINLINE_FUNCTION static bool passes(T a, T b) {
+    return static_cast<int>(!(a <= b)) & static_cast<int>(b == b);
+  }
 };
 
 struct least {
@@ -55,6 +59,9 @@ struct least {
   }
   template <class T> KOKKOS_FORCEINLINE_FUNCTION static T join(T a, T b) {
     return dimesh::minimum(a, b);
+  }
+  template <class T> KOKKOS_FORCEINLINE_FUNCTION static bool passes(T a, T b) {
+    return static_cast<int>(!(a >= b)) & static_cast<int>(b == b);
   }
 };
 

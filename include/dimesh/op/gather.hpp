@@ -16,6 +16,7 @@
 #include "dimesh/local/rounded_sums.hpp"
 #include "dimesh/op/map.hpp"
 #include "dimesh/op/one_hot.hpp"
+#include "dimesh/op/parts/picked_rule.hpp"
 #include "dimesh/op/parts/strided.hpp"
 #include "dimesh/op/permute.hpp"
 #include "dimesh/op/refusals/missing_header.hpp"
@@ -96,72 +97,25 @@ template <class T, class I> struct scatter_add_op {
   }
 };
 
-/// One operand's dims, but for one, are the other's; a dim that one lacks, or null.
-constexpr const dim_facts* dim_beside(const tensor_facts& x, const dim_facts* d,
-                                      const tensor_facts& ids, const dim_facts* e) {
-  for (int i = 0; i < x.rank; ++i)
-    if (!same_dim(x.dim[i], d) && ids.place_of(x.dim[i]) < 0) return x.dim[i];
-  for (int i = 0; i < ids.rank; ++i)
-    if (!same_dim(ids.dim[i], e) && x.place_of(ids.dim[i]) < 0) return ids.dim[i];
-  return nullptr;
-}
-/// Faults of operands whose numbers, along dim e of ids, stand for places of dim d of x.
-constexpr outcome picked_rule_of(rule_operands x, const dim_facts* d, const dim_facts* e) {
-  if (const int k = foreign_operand(x); k >= 0) return blamed_place(fault_code::meshes_differ, k);
-  if (x[0].place_of(d) < 0) return blamed(fault_code::dim_not_in_tensor, d);
-  if (x[1].place_of(e) < 0) return blamed(fault_code::dim_not_in_tensor, e);
-  if (const dim_facts* lacking = dim_beside(x[0], d, x[1], e); lacking != nullptr)
-    return blamed(fault_code::dim_not_in_tensor, lacking);
-  for (int k = 0; k < 2; ++k)
-    if (const dim_facts* h = haloed_dim(x[k]); h != nullptr)
-      return blamed(fault_code::dim_has_halo, h);
-  if (const int a = x[1].layout.first_partial(); a >= 0)
-    return blamed_axis(fault_code::partial_operand, a);
-  if (const int a = x[0].layout.first_partial(false); a >= 0)
-    return blamed_axis(fault_code::partial_operand, a);
-  return allowed(x[0].layout);
-}
+/// How often each place of dim d stands among numbers I; the second operand is the first one.
+template <class I> struct count_op {
+  int d;
+  const dim_facts* dim;
+  index_t extent;
+  static constexpr std::string_view call = "bincount";
 
-/// Rule of x[.., d, ..] and ids[.., e, ..]: what splits d leaves addends.
-constexpr outcome gather_rule_of(rule_operands x, const dim_facts* d, const dim_facts* e,
-                                 dim_list out) {
-  if (const outcome o = picked_rule_of(x, d, e); !o.ok()) return o;
-  if (!same_dim(d, e) && x[0].place_of(e) >= 0) return blamed(fault_code::dim_already_in_tensor, e);
-  const unsigned over = x[0].layout.axes_of(x[0].place_of(d));
-  if (const unsigned both = over & x[1].layout.axes_of(x[1].place_of(e)); both != 0)
-    return blamed(fault_code::dims_share_mesh_axis, d, e, first_axis(both));
-  const facts_of_own_dims others = facts_without_dim(x[0], d);
-  const tensor_facts* const operands[] = {&others, &x[1]};
-  outcome o = join_operands(join_kind::product, {operands, 2}, out);
-  for (int a = 0; a < o.layout.axes && o.ok(); ++a)
-    if (over >> a & 1u) o.layout.axis[a] = {use::partial};
-  return o;
-}
-template <class D, class To> struct picked_rule {
-  using named = list<D, To>;
-  template <class First, class> struct dims : replaced_dims<D, To, First> {};
-  static constexpr outcome of(rule_operands x, dim_list out) {
-    return gather_rule_of(x, &facts_of_dim<D>, &facts_of_dim<To>, out);
+  constexpr index_t extent_of(const dim_facts* e) const {
+    return same_dim(e, dim) ? extent : dynamic;
   }
-};
-
-/// Rule of rows[.., From, ..] and ids[.., From, ..]: what splits From leaves addends.
-template <class From, class D> struct added_rule {
-  using named = list<From, D>;
-  template <class First, class> struct dims : replaced_dims<From, D, First> {};
-  static constexpr outcome of(rule_operands x, dim_list out) {
-    constexpr auto &from = facts_of_dim<From>, &d = facts_of_dim<D>;
-    if (const outcome o = picked_rule_of(x, &from, &from); !o.ok()) return o;
-    if (!std::is_same_v<From, D> && x[0].place_of(&d) >= 0)
-      return blamed(fault_code::dim_already_in_tensor, &d);
-    outcome o = join_operands(join_kind::product, x, x[0].dims());
-    if (!o.ok()) return o;
-    const int at = x[0].place_of(&from);
-    for (int a = 0; a < o.layout.axes; ++a)
-      if (o.layout.axis[a].what == use::split && o.layout.axis[a].dim == at)
-        o.layout.axis[a] = {use::partial};
-    o.layout.uneven[at] = o.layout.ragged[at] = false;
-    return allowed(table_over_dims(o.layout, x[0].dims(), out));
+  constexpr void cost(tally& t, results y, operands ids) const {
+    t.compute(ids[0].elements(), ids[0].bytes() + y[0].bytes());
+  }
+  void fill(results y, operands ids) const {
+#ifdef DIMESH_CHECKED
+    require_places<I>(call, ids[0], *y[0].facts->dim[d], y[0].extent(d));
+#endif
+    local::count_along(picked_along(y[0], d, ids[0].local(d)), ids[0].data<const I>(),
+                       y[0].data<index_t>());
   }
 };
 
@@ -202,11 +156,6 @@ template <class I> constexpr void assert_numbers() {
 template <class First, class D, class E>
 using dims_beside = typename replaced_dims<D, E, typename spec_of<First>::dims>::type;
 
-struct one_function {
-  static constexpr std::string_view call = "bincount";
-  template <class A> KOKKOS_INLINE_FUNCTION index_t operator()(const A&) const { return 1; }
-};
-
 /// Dim D of operands beside which there is a tensor with another extent of it: operands of one
 /// operation, here or on the way back, have one extent.
 template <class D> struct former : dim<> {};
@@ -228,6 +177,18 @@ constexpr auto scattered(std::string_view call, const X& rows, const I& ids, D d
                                                  &facts_of_dim<D>, shape<D>(d).template extent<D>(),
                                                  call},
         rows, permuted<typename spec_of<X>::dims>(ids));
+  }
+}
+
+template <class From, class I, class D> constexpr auto counted_places(const I& ids, D d) {
+  if constexpr (may_change_extent<From, D>) {
+    if (index_t& n = number_in(d); n == dynamic) n = ids.template extent<D>();
+    return counted_places<former<D>>(dimesh::rename<D, former<D>>(ids), d);
+  } else {
+    return apply_rule<added_rule<From, D>, index_t>(
+        count_op<value_of<I>>{index_of<From, typename spec_of<I>::dims>, &facts_of_dim<D>,
+                              shape<D>(d).template extent<D>()},
+        ids, ids);
   }
 }
 
@@ -277,14 +238,12 @@ template <Dim From, Dim D, Operand I> constexpr auto bincount(const I& ids, D d 
   if constexpr (is_poison<I> || !detail::holds_places<I>) {
     return poison{};
   } else {
-    const auto ones = detail::map_as<detail::join_kind::nonlinear>(detail::one_function{}, ids);
-    using fault =
-        detail::fault_of<detail::added_rule<From, D>, std::remove_const_t<decltype(ones)>, I>;
+    using fault = detail::fault_of<detail::added_rule<From, D>, I, I>;
     detail::assert_picked<fault>();
     if constexpr (!ok<fault>)
       return poison{};
     else
-      return detail::scattered<From>("bincount", ones, ids, d);
+      return detail::counted_places<From>(ids, d);
   }
 }
 

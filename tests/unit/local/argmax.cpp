@@ -44,7 +44,7 @@ void check(index_t outer, index_t n, index_t inner, const std::vector<T>& x) {
 TEST_CASE("argmax: every shape, the first of equals") {
   for (const index_t outer : {0, 1, 5}) {
     for (const index_t n : {0, 1, 2, 10, 300}) {
-      for (const index_t inner : {0, 1, 3, 64, 65}) {
+      for (const index_t inner : {0, 1, 3, 64, 65, 256, 257}) {
         check<std::int32_t>(outer, n, inner, dimesh_test::elements<float>(outer * n * inner, 0));
         check<std::int64_t>(outer, n, inner, dimesh_test::elements<double>(outer * n * inner, 0));
         check<std::int32_t>(outer, n, inner, dimesh_test::elements<int>(outer * n * inner, 0));

@@ -68,6 +68,16 @@ template <class T, class F> void check_all(unsigned kinds, const F& element) {
         check<T>({3, from, to, inner}, x);
       }
 }
+/// More lines beside one another than are staged at a time, and long ones, of which fewer are.
+template <class T> void check_columns() {
+  std::mt19937 random(11);
+  for (const dl::picked_lines& l :
+       {dl::picked_lines{2, 40, 40, 37}, {2, 40, 3, 37}, {1, 9000, 9000, 7}, {1, 9000, 5, 7}}) {
+    std::vector<T> x(static_cast<std::size_t>(l.outer * l.from * l.inner));
+    for (T& v : x) v = static_cast<T>(random() % 1000u);
+    check<T>(l, x);
+  }
+}
 template <class T> void check_numbers() {
   const T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN(),
           tiny = std::numeric_limits<T>::denorm_min(), most = std::numeric_limits<T>::max();
@@ -109,6 +119,12 @@ TEST_CASE("orders of integers and truths") {
     dl::order_along(l, truths.get(), true, ids.data());
     CHECK((ids == expected_of(l, same, true)));
   }
+}
+TEST_CASE("orders of columns, several at a time") {
+  check_columns<float>();
+  check_columns<double>();
+  check_columns<std::int16_t>();
+  check_columns<long double>();
 }
 TEST_CASE("the few greatest of lines that rise and that fall") {
   for (const bool rising : {false, true})

@@ -162,6 +162,18 @@ TEST_CASE("probe: the memory that a product may gather at once, where only the r
   constexpr open_product<1 << 30> many;  // more than what is taken to be long
   CHECK(is_gathered(many, 16384));
   CHECK(!is_gathered(many, 32768));
+  // Either operand goes round.
+  const auto sent = [&](dm::index_t n, dm::index_t m) {
+    const X x(sizes, open_batch{n}, open_pixel{1000});
+    const W w(sizes, open_pixel{1000}, open_hidden{m});
+    check_same(few, x, w);
+    dm::index_t bytes = 0;
+    for (const dm::event& e : dm::events_of(few, x, w).events)
+      bytes += e.kind == dm::event_kind::message ? e.bytes : 0;
+    return bytes;
+  };
+  CHECK(sent(20, 1000) == 20 * 1000 / 2 * 4);
+  CHECK(sent(1000, 20) == 20 * 1000 / 2 * 4);
 }
 
 TEST_CASE("probe: the order of a chain of products") {

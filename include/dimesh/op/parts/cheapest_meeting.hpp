@@ -153,15 +153,17 @@ constexpr contract_choice best_choice(rule_operands x, dim_list out, const searc
   contract_choice best{cheapest_meeting(x, out, s)};
   if (!best.m.found.ok() || s.memory == 0 || gathered_bytes(s, x, best.m) <= s.memory) return best;
   bool any = false;
-  for (int a = 0; a < x[0].layout.axes; ++a)
-    for (int b = a; b < x[0].layout.axes; ++b) {
-      contract_choice c{a == b ? ring_meeting(x, out, a) : panel_meeting(x, out, a, b, -1), a,
-                        a == b ? -1 : b};
-      if (!c.m.found.ok()) continue;
-      c.m.bytes = bytes_of_meeting(s, x, c.m);
-      if (c.m.bytes >= out_of_reach) continue;
-      if (!any || c.m.bytes < best.m.bytes) best = c, any = true;
-    }
+  const auto consider = [&](contract_choice c) {
+    if (!c.m.found.ok()) return;
+    c.m.bytes = bytes_of_meeting(s, x, c.m);
+    if (c.m.bytes >= out_of_reach) return;
+    if (!any || c.m.bytes < best.m.bytes) best = c, any = true;
+  };
+  for (int a = 0; a < x[0].layout.axes; ++a) {
+    for (int k = 1; k >= 0; --k) consider({ring_meeting(x, out, a, k), a});
+    for (int b = a + 1; b < x[0].layout.axes; ++b)
+      consider({panel_meeting(x, out, a, b, -1), a, b});
+  }
   return best;
 }
 /// The layout of a result that keeps the splits of its dims: those of the first operand, and those

@@ -146,6 +146,14 @@ template <class Rule, class A, class B> struct best_of {
   template <int I> using first = spec_under<A, meets<I, 0>>;
   template <int I> using second = spec_under<B, meets<I, 1>>;
 };
+/// by::ring, of whose operands K travels: which way costs less only the run may know.
+template <class A, int K> struct ring_of {
+  using axes = list<A>;
+  static constexpr index_t depth = by::ring<A>::depth;
+  static constexpr contract_meeting meet(rule_operands x, dim_list out) {
+    return ring_meeting(x, out, x[0].axis_of(type_number<A>), K);
+  }
+};
 /// Choice I of a list.
 template <class Best, int I, class Out, class A, class B>
 constexpr auto contract_chosen(const A& a, const B& b) {
@@ -155,7 +163,7 @@ constexpr auto contract_chosen(const A& a, const B& b) {
     return contract_by<by::summa<type_at<c.rows, mesh_axes>, type_at<c.cols, mesh_axes>>, Out>(a,
                                                                                                b);
   else if constexpr (c.rows >= 0)
-    return contract_by<by::ring<type_at<c.rows, mesh_axes>>, Out>(a, b);
+    return contract_by<ring_of<type_at<c.rows, mesh_axes>, c.m.travels>, Out>(a, b);
   else
     return einsum_as<void, Out>(relayout<typename Best::template first<I>::layout>(a),
                                 relayout<typename Best::template second<I>::layout>(b));
@@ -189,10 +197,13 @@ constexpr auto contract_along(const contract_choice& c, const A& a, const B& b) 
   constexpr int n = spec_of<A>::mesh::rank, i = I / n, j = I % n;
   if constexpr (I + 1 < n * n)
     if (c.rows != i || (c.cols < 0 ? i : c.cols) != j) return contract_along<I + 1, Out>(c, a, b);
-  if constexpr (i == j)
-    return contract_by<by::ring<type_at<i, mesh_axes>>, Out>(a, b);
-  else
-    return contract_by<by::summa<type_at<i, mesh_axes>, type_at<j, mesh_axes>>, Out>(a, b);
+  using along = type_at<i, mesh_axes>;
+  if constexpr (i == j) {
+    if (c.m.travels == 0) return contract_by<ring_of<along, 0>, Out>(a, b);
+    return contract_by<ring_of<along, 1>, Out>(a, b);
+  } else {
+    return contract_by<by::summa<along, type_at<j, mesh_axes>>, Out>(a, b);
+  }
 }
 /// The same program as of tensors whose types say what these probes are. Addends along some axes
 /// stay.

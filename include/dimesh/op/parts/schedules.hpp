@@ -19,6 +19,7 @@ struct contract_meeting {
   table whole[2];
   const dim_facts* through = nullptr;
   int share = -1;
+  int travels = -1;  // of a ring: the operand
   double bytes = 0;  // received by a rank, as far as types say
 };
 constexpr contract_meeting no_meeting(const outcome& o) {
@@ -79,13 +80,15 @@ constexpr outcome no_halos(rule_operands x) {
 }
 
 /// One operand's blocks travel along axis a, which cuts the result, too: else all ranks would
-/// compute the same, and add in different orders.
-constexpr contract_meeting ring_meeting(rule_operands x, dim_list out, int a) {
+/// compute the same, and add in different orders. The smaller one's, or those of operand `only`.
+constexpr contract_meeting ring_meeting(rule_operands x, dim_list out, int a, int only = -1) {
   if (const outcome o = no_halos(x); !o.ok()) return no_meeting(o);
   contract_meeting best = no_meeting(blamed_axis(fault_code::axis_splits_nothing, a));
   for (int k = 1; k >= 0; --k) {
+    if (only >= 0 && k != only) continue;
     const outcome travels = gathered_along(x[k], a);
     contract_meeting m;
+    m.travels = k;
     for (int i = 0; i < 2; ++i) m.whole[i] = i == k ? travels.layout : x[i].layout;
     m.found = travels.ok() ? product_under(x, m.whole, out) : travels;
     if (m.found.ok() && m.found.layout.axis[a].what != use::split)

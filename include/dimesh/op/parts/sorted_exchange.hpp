@@ -49,7 +49,10 @@ class sorted_exchange {
         }
     const std::vector<T> came = exchange<false>(std::move(packed));
     arrive_.resize(remember ? came.size() : 0);
-    merge<T, Before>(lines, came, inner, y);
+    if (remember)
+      merge<local::detail::placed_element<T, index_t>, Before>(lines, came, inner, y);
+    else
+      merge<T, Before>(lines, came, inner, y);
   }
   /// Elements x, which lie as those that were sorted, to where they went; Back: the other way.
   template <bool Back, class T> void move(const T* x, T* y) const {
@@ -98,34 +101,56 @@ class sorted_exchange {
     collective::all_to_all_v(*over_, packed.data(), out.data(), came.data(), in.data(), most_);
     return came;
   }
-  /// Every part's elements of a line came in order: they become one line of y. Notes where each
-  /// went, if that is to be remembered.
-  template <class T, class Before, class Lines>
+  /// Every part's elements of a line came in order: they become one line of y. E: T, or with the
+  /// place where it came in, which tells where each went, to be remembered.
+  template <class E, class Before, class T, class Lines>
   void merge(const Lines& lines, const std::vector<T>& came, index_t inner, T* y) {
     const writes_memory kernel;
-    using element = local::detail::placed_element<T, index_t>;
+    constexpr bool remember = !std::is_same_v<E, T>;
     std::vector<index_t> next, end;
     for (index_t k = 0; k < lines.parts(); ++k)
       next.push_back(over_ == nullptr ? 0 : in_[static_cast<std::size_t>(lines.rank_of(k))].at);
     const index_t n = lines.length(lines.part());
-    std::vector<element> run, other;
+    std::vector<E> run, other;
     for (index_t l = 0; l < lines.lines(); ++l) {
       run.clear(), end.assign(1, 0);
       for (index_t k = 0; k < lines.parts(); ++k) {
         index_t& from = next[static_cast<std::size_t>(k)];
         for (index_t i = begin_of(lines, l, lines.part(), k);
              i < begin_of(lines, l, lines.part() + 1, k); ++i, ++from)
-          run.push_back({came[static_cast<std::size_t>(from)], from});
+          if constexpr (remember)
+            run.push_back({came[static_cast<std::size_t>(from)], from});
+          else
+            run.push_back(came[static_cast<std::size_t>(from)]);
         end.push_back(static_cast<index_t>(run.size()));
       }
       merge_runs<Before>(run, end, other);
       for (index_t i = 0; i < n; ++i) {
-        const element& e = run[static_cast<std::size_t>(i)];
+        const E& e = run[static_cast<std::size_t>(i)];
         const index_t place = l / inner * n * inner + l % inner + i * inner;
-        y[place] = e.value;
-        if (!arrive_.empty()) arrive_[static_cast<std::size_t>(e.at)] = place;
+        y[place] = value_of_sorted(e);
+        if constexpr (remember) arrive_[static_cast<std::size_t>(e.at)] = place;
       }
     }
+  }
+  template <class T> static const T& value_of_sorted(const T& x) { return x; }
+  template <class T>
+  static const T& value_of_sorted(const local::detail::placed_element<T, index_t>& e) {
+    return e.value;
+  }
+  /// Runs [from, middle) and [middle, end) become one; of equals the first run's come first. Which
+  /// one is next is no branch: it would be guessed wrong every other time.
+  template <class Before, class E>
+  static void merge_two(const E* from, const E* const middle, const E* const end, E* to) {
+    const writes_memory kernel;
+    const E* other = middle;
+    while (from != middle && other != end) {
+      const bool second = Before::of(value_of_sorted(*other), value_of_sorted(*from));
+      *to++ = second ? *other : *from;
+      from += !second, other += second;
+    }
+    to = std::copy(from, middle, to);
+    std::copy(other, end, to);
   }
   /// Runs [end[k], end[k + 1]), each in order, become one: two and two, as often as it takes.
   template <class Before, class E>
@@ -135,8 +160,8 @@ class sorted_exchange {
       std::vector<index_t> half{0};
       for (std::size_t k = 0; k + 1 < end.size(); k += 2) {
         const index_t last = end[std::min(k + 2, end.size() - 1)];
-        std::merge(run.begin() + end[k], run.begin() + end[k + 1], run.begin() + end[k + 1],
-                   run.begin() + last, other.begin() + end[k], Before{});
+        merge_two<Before>(run.data() + end[k], run.data() + end[k + 1], run.data() + last,
+                          other.data() + end[k]);
         half.push_back(last);
       }
       run.swap(other);

@@ -10,6 +10,8 @@
 // Of n elements a rank tells about the square root, twice; all of them where n is small, once.
 #pragma once
 
+#include <memory>
+
 #include "dimesh/collective/all_gather.hpp"
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/splitters.hpp"
@@ -68,12 +70,20 @@ template <class T, class Before> class sorted_lines {
     const index_t n = length(part_);
     index_t inner = 1;
     for (int e = d + 1; e < x.rank(); ++e) inner *= x.local(e);
-    own_.resize(static_cast<std::size_t>(lines_ * n));
+    own_ = std::make_unique_for_overwrite<element[]>(index(lines_ * n));
+    const auto places = std::make_unique_for_overwrite<std::int32_t[]>(index(lines_ * n));
+    if (lines_ * n > 0)
+      local::order_along({lines_ / inner, n, n, inner}, x.data<const T>(), Before::descending,
+                         places.get());
     for (index_t l = 0; l < lines_; ++l) {
-      const T* const from = x.data<const T>() + l / inner * n * inner + l % inner;
-      element* const line = own_.data() + l * n;
-      for (index_t i = 0; i < n; ++i) line[i] = {from[i * inner], static_cast<std::int32_t>(i)};
-      std::sort(line, line + n, Before{});
+      const index_t first = l / inner * n * inner + l % inner;
+      const T* const from = x.data<const T>() + first;
+      const std::int32_t* const at = places.get() + first;
+      element* const line = own_.get() + l * n;
+      for (index_t i = 0; i < n; ++i) {
+        const std::int32_t place = at[i * inner];
+        line[i] = {from[place * inner], place};
+      }
     }
     if (dim_.talk != 0) over_ = &x.grid->along(dim_.talk);
   }
@@ -88,7 +98,7 @@ template <class T, class Before> class sorted_lines {
   index_t longest() const { return *std::max_element(length_.begin(), length_.end()); }
   index_t first() const { return dim_.of(dim_.me()).offset; }
   /// This rank's part of a line, in order.
-  const element* line(index_t l) const { return own_.data() + l * length(part_); }
+  const element* line(index_t l) const { return own_.get() + l * length(part_); }
   /// So many elements of a part of a line are among the first targets[i] of the line. Known are all
   /// cuts of this rank's part, and of other parts those between which its block lies: cuts part()
   /// - 1 and part().
@@ -215,7 +225,7 @@ template <class T, class Before> class sorted_lines {
   const communicator* over_ = nullptr;  // null: there is nobody to talk to
   std::vector<int> rank_;  // of each part
   std::vector<index_t> length_, told_;  // of each part
-  std::vector<element> own_;  // [line][place in order]
+  std::unique_ptr<element[]> own_;  // [line][place in order]
   std::vector<index_t> own_cut_;  // [line][cut]
   std::vector<index_t> near_cut_;  // [line][cut before, cut behind][part]
 };
