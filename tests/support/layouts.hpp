@@ -227,11 +227,12 @@ inline std::string said(const std::vector<dimesh::detail::layout_rule>& rules) {
 
 /// Calls f(tag<L>), L = layout<M, held_at_run_time>, under the rules of every legal layout of a
 /// tensor with these dims on the mesh.
-template <class M, class Dims, layout_choice Choice = evenly, class F>
-void for_each_layout_value(F&& f) {
+template <class M, class Dims, class F>
+void for_each_layout_value(const layout_choice& choice, F&& f) {
   namespace dd = dimesh::detail;
-  const auto all = detail::tables_now(M::rank, Dims::size, Choice);
-  for (std::size_t i = Choice.first; i < all.size(); i += static_cast<std::size_t>(Choice.stride)) {
+  const auto all = detail::tables_now(M::rank, Dims::size, choice);
+  for (std::size_t i = static_cast<std::size_t>(choice.first); i < all.size();
+       i += static_cast<std::size_t>(choice.stride)) {
     const auto rules = detail::rules_of(all[i], dd::dims_in<Dims>);
     const dd::rule_list_view view{rules.data(), static_cast<int>(rules.size()), M::rank,
                                   M::static_sizes.data()};
@@ -240,6 +241,10 @@ void for_each_layout_value(F&& f) {
     INFO("the layout as a value: ", detail::said(rules));
     f(detail::tag<dimesh::layout<M, dimesh::held_at_run_time>>{});
   }
+}
+template <class M, class Dims, layout_choice Choice = evenly, class F>
+void for_each_layout_value(F&& f) {
+  for_each_layout_value<M, Dims>(Choice, f);
 }
 
 /// The same, and f(tag<L>) for two of them as types, in which what types alone decide is compiled.

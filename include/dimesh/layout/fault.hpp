@@ -107,6 +107,7 @@ template <class Layout1, class Layout2> struct layouts_differ;
 template <class Dims1, class Dims2> struct dims_differ;  // or their order
 template <class View, class Dims> struct ranks_differ;  // a View has another number of them
 template <class Type1, class Type2> struct not_the_same_kind;  // plain, recorded, a shape
+template <long Needed, long Memory> struct operands_exceed_memory;  // by::best<layout, Memory>
 template <class X> struct not_by_element;
 template <class Dim> struct dim_without_index;  // of those that say where an element is
 template <class X> struct move_not_awaited;  // a tensor that is on its way

@@ -98,6 +98,18 @@ template <class Hidden, class From, class M> struct gru_step {
   }
 };
 
+/// D, if none of a tensor's dims is it.
+template <class D, class X>
+using lacking_fault = std::conditional_t < dimesh::detail::index_of<D, typename spec_of<X>::dims>
+                      <0, dim_not_in_tensor<D>, no_fault>;
+/// What a call names beside dims that its parameters, or the first h, do not have.
+template <class Gate, class Hidden, class From, class P, class H> struct names_fault {
+  using state = std::remove_cvref_t<decltype(std::declval<const P&>().state)>;
+  using type =
+      typename dimesh::detail::first_of<lacking_fault<Gate, state>, lacking_fault<Hidden, state>,
+                                        lacking_fault<From, state>, lacking_fault<Hidden, H>>::type;
+};
+
 }  // namespace detail
 
 /// h and cell along Time, from `start`, a tuple of both. Shapes: x [.., Time, In]; h and cell
@@ -105,16 +117,32 @@ template <class Hidden, class From, class M> struct gru_step {
 template <Dim Time, Dim Hidden, Dim From, Layout C, class M, class P, class H, Operand X>
 constexpr auto lstm(const model<C, M>& m, const P& p, const lstm_carry<H>& start, const X& x,
                     const recur_options& how = {}) {
-  const detail::lstm_step<Hidden, From, model<C, M>> step{m};
-  return recur<Time>(how, step, p, start, add_bias(m, project(m, x, p.in), p.bias));
+  using fault = typename detail::names_fault<lstm_gate, Hidden, From, P, H>::type;
+  static_assert(ok<fault>,
+                "lstm: the parameters, or the first h, lack a dim that belongs to the call: take "
+                "lstm_parameters of the dims in lstm<time, hidden, from>(m, p, {h, cell}, x)");
+  if constexpr (!ok<fault>) {
+    return std::tuple<poison, poison>{};
+  } else {
+    const detail::lstm_step<Hidden, From, model<C, M>> step{m};
+    return recur<Time>(how, step, p, start, add_bias(m, project(m, x, p.in), p.bias));
+  }
 }
 
 /// The same of a GRU, which remembers h alone.
 template <Dim Time, Dim Hidden, Dim From, Layout C, class M, class P, Operand H, Operand X>
 constexpr auto gru(const model<C, M>& m, const P& p, const H& start, const X& x,
                    const recur_options& how = {}) {
-  const detail::gru_step<Hidden, From, model<C, M>> step{m};
-  return recur<Time>(how, step, p, start, add_bias(m, project(m, x, p.in), p.bias));
+  using fault = typename detail::names_fault<gru_gate, Hidden, From, P, H>::type;
+  static_assert(ok<fault>,
+                "gru: the parameters, or the first h, lack a dim that belongs to the call: take "
+                "gru_parameters of the dims in gru<time, hidden, from>(m, p, h, x)");
+  if constexpr (!ok<fault>) {
+    return std::tuple<poison, poison>{};
+  } else {
+    const detail::gru_step<Hidden, From, model<C, M>> step{m};
+    return recur<Time>(how, step, p, start, add_bias(m, project(m, x, p.in), p.bias));
+  }
 }
 
 }  // namespace dimesh::nn

@@ -38,9 +38,28 @@ template <class Schedule, class Out, class... X>
 struct contract_fault<true, no_fault, Schedule, Out, X...> {
   using type = fault_of<typename contract_call<Schedule, Out>::rule, X...>;
 };
+template <class L, index_t Memory, class Out, class X, class Y>
+  requires(Memory > 0 && !is_poison<X> && !is_poison<Y> && !is_probe<X> && !is_probe<Y>)
+struct contract_fault<true, no_fault, by::best<L, Memory>, Out, X, Y> {
+  using rule = typename contract_call<by::best<L, Memory>, Out>::rule;
+  static constexpr index_t wanted() {
+    if constexpr (ok<fault_of<rule, X, Y>>)
+      return rule::wanted({facts_list<spec_of<X>, spec_of<Y>>::at, 2});
+    else
+      return 0;
+  }
+  using type = typename first_of<fault_of<rule, X, Y>, memory_fault<wanted(), Memory>>::type;
+};
 
 template <class Schedule> inline constexpr bool is_best = false;
 template <class L, index_t Memory> inline constexpr bool is_best<by::best<L, Memory>> = true;
+
+template <class Fault> struct only_exceeding {
+  using type = no_fault;
+};
+template <long Needed, long Memory> struct only_exceeding<operands_exceed_memory<Needed, Memory>> {
+  using type = operands_exceed_memory<Needed, Memory>;
+};
 
 template <class Fault, class Schedule> constexpr void assert_contract() {
   using no_product = only<Fault, dim_repeated, output_dim_not_in_any_input, dim_in_one_input_only,
@@ -90,6 +109,9 @@ template <class Fault, class Schedule> constexpr void assert_contract() {
       ok<only<of_operands, axis_not_partial, axis_not_replicated, dim_not_in_tensor>>,
       "contract: reduce_scatter wants an axis that splits a summed dim and a dim of the result; "
       "summa a spare axis that both operands replicate");
+  static_assert(ok<typename only_exceeding<Fault>::type>,
+                "contract: by::best gathers more bytes of operands than it may, and they send no "
+                "blocks by ring or panels; allow the bytes named first, or split them further");
   static_assert(ok<only<Fault, element_not_summable>>,
                 "contract: ranks cannot add up elements of this type; cast the operands first");
   static_assert(ok<only_not_divisible<Fault>>,

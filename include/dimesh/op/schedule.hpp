@@ -65,9 +65,10 @@ struct summa {
 /// Whatever brings the result under layout L with the fewest bytes received; an operand that holds
 /// addends is summed before the product, or the result is. Without L, its dims keep the splits that
 /// they have in the operands, the first one's first. Memory: the bytes of
-/// operands that a rank may gather at once (0: any); beyond it a ring or panels, where they are
-/// possible. The compiler chooses; where an extent or an axis is known at run time only, the run
-/// does, on all ranks alike.
+/// operands that a rank may gather at once (0: any); beyond it a ring or panels. Where neither is
+/// possible it does not compile, and says what the smallest gather needs. The compiler chooses;
+/// where an extent or an axis is known at run time only, the run does, on all ranks alike, and
+/// throws dimesh::error where nothing fits.
 template <class L = void, index_t Memory = 0> struct best {
   using axes = detail::list<>;
 };

@@ -49,12 +49,48 @@ template <index_t R, index_t C, index_t M, index_t N, index_t K> struct product 
       8.0 * (static_cast<double>(M / R * K) + static_cast<double>(K * (N / C)));
 };
 
+/// The product of matrices of N x N by P x P x C ranks, of which C hold the same blocks: each of
+/// them multiplies its share of the summed dim, and their addends are summed into its part of the
+/// result (Solomonik and Demmel 2011). With blocks of n x n a rank needs n x N/C elements of either
+/// operand, of which it owns n/C columns or rows, and its part of the sums, (1 - 1/C) n x n: with
+/// memory for C copies nobody receives less.
+template <index_t P, index_t C, index_t N> struct shared_product {
+  struct third : dm::axis<C> {};
+  struct ranks : dm::mesh<rows<P>, cols<P>, third> {};
+  template <class A, class B>
+  using on = dm::layout<ranks, dm::split<A, rows<P>>, dm::split<B, cols<P>>>;
+  using a = dm::tensor<double, dm::shaped<on<height<N>, depth<N>>>, height<N>, depth<N>>;
+  using b = dm::tensor<double, dm::shaped<on<depth<N>, width<N>>>, depth<N>, width<N>>;
+  struct to_the_end {
+    constexpr auto operator()(const auto& x, const auto& y) const {
+      using by_all = by::summa<rows<P>, cols<P>, 16, third>;
+      return dm::reduce_scatter<height<N>, third>(dm::contract<by_all, height<N>, width<N>>(x, y));
+    }
+  };
+  static constexpr double received() { return dm::count(to_the_end{}, a{}, b{}).ring_bytes(); }
+  static constexpr double block = static_cast<double>(N / P);
+  static constexpr double least() {
+    return 8 * (2 * block * static_cast<double>(N - N / P) / C + block * block * (C - 1) / C);
+  }
+  // Panels go from their owners to all, as of SUMMA: near where the owners are one of many.
+  static constexpr bool is_as_foreseen =
+      received() == 8 * (2 * block * static_cast<double>(N) / C + block * block * (C - 1) / C);
+  static constexpr bool is_near = received() >= least() && received() <= 1.1 * least();
+};
+
 static_assert(product<2, 2, 256, 256, 256>::best_is_near);
 static_assert(product<2, 4, 256, 256, 256>::best_is_near);
 static_assert(product<4, 2, 512, 256, 128>::best_is_near);
 static_assert(product<4, 4, 256, 512, 128>::best_is_near);
 static_assert(product<2, 4, 256, 256, 256>::summa_is_near);
 static_assert(product<4, 4, 256, 512, 128>::summa_is_near);
+static_assert(shared_product<2, 2, 256>::is_as_foreseen);
+static_assert(shared_product<4, 2, 256>::is_as_foreseen);
+static_assert(shared_product<8, 8, 1024>::is_as_foreseen);
+static_assert(shared_product<8, 8, 1024>::is_near);
+static_assert(shared_product<16, 4, 1024>::is_near);
+static_assert(shared_product<8, 4, 1024>::received() <  // as many ranks, and more memory
+              product<16, 16, 1024, 1024, 1024>::received<by::summa<rows<16>, cols<16>, 16>>());
 
 // Operands that are yet to be summed: addends stay to the end where the last result is small; a
 // small operand is summed first; of two, one is.
@@ -80,14 +116,14 @@ static_assert(std::is_same_v<decltype(chain<sums, small, wide>{}(
                                  shape<cut_deep, small, deep>{}, shape<cut_deep, deep, last>{},
                                  shape<whole, last, wide>{}))::layout_type,
                              sums>);
-// Addends that only a gather gives, where nothing fits: panels would leave none.
+// Addends that only a gather gives: panels would leave none, and are not taken.
 template <class L, index_t Memory, class... Out> struct bounded {
   constexpr auto operator()(const auto&... x) const {
     return dm::contract<by::best<L, Memory>, Out...>(x...);
   }
 };
 static_assert(
-    std::is_same_v<decltype(bounded<sums, 1, large, small>{}(
+    std::is_same_v<decltype(bounded<sums, 64 * 32 / 2 * 4, large, small>{}(
                        shape<dm::layout<ranks, dm::split<large, held_by>, dm::split<wide, also>>,
                              large, wide>{},
                        shape<dm::layout<ranks, dm::split<wide, held_by>, dm::split<small, also>>,

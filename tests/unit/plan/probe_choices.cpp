@@ -5,10 +5,13 @@
 // one after the other, are those of types, under every layout of a plane.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "dimesh/dimesh.hpp"
 #include "dimesh/grad/cost.hpp"
 #include "dimesh/op/contract.hpp"
 #include "dimesh/op/extreme_all_reduce.hpp"
+#include "dimesh/op/parts/contract_best.hpp"
 #include "dimesh/op/reductions.hpp"
 #include "dimesh/plan/probe.hpp"
 #include "support/happenings.hpp"
@@ -100,11 +103,16 @@ template <class L, dm::index_t Memory = 0> struct product {
     return dm::contract<by::best<L, Memory>, batch, hidden>(x, w);
   }
 };
+/// The least memory with which by::best takes these: rings and panels, or else the smallest gather.
+template <class X, class W>
+constexpr dm::index_t least_memory = std::max(
+    dm::index_t{1}, dm::detail::best_rule<void, 1, dm::detail::list<batch, hidden>>::wanted(
+                        {dm::detail::facts_list<dm::spec_of<X>, dm::spec_of<W>>::at, 2}));
 template <class C, class W> void check_products(const W& w) {
   const shape<C, batch, pixel> x;
   check_same(product<void>{}, x, w);
   check_same(slope_of{product<L<split<batch, cols>>>{}}, x, w);
-  check_same(product<void, 1>{}, x, w);  // nothing fits: rings and panels
+  check_same(product<void, least_memory<shape<C, batch, pixel>, W>>{}, x, w);
 }
 TEST_CASE("probe: the best schedule of a product") {
   for_each_layout<pod, dims>([&](auto t) {

@@ -89,12 +89,18 @@ constexpr double bytes_of_meeting(const search& s, rule_operands x, const contra
   }
   return n;
 }
-/// The bytes of operands that are gathered at once.
+/// The bytes of operands that are gathered at once; rings and panels gather none.
 constexpr double gathered_bytes(const search& s, rule_operands x, const contract_meeting& m) {
   double n = 0;
   for (int k = 0; k < 2; ++k)
     if (bytes_to_meet(s, x, m, k) > 0) n += s.by.bytes(x[k], m.whole[k]);
   return n;
+}
+/// By how many of these bytes is that more than the memory? (Of what does not reach the goal: any.)
+constexpr double excess_bytes(const search& s, rule_operands x, const contract_meeting& m) {
+  if (m.bytes >= out_of_reach) return out_of_reach;
+  const double n = s.memory == 0 ? 0 : gathered_bytes(s, x, m) - s.memory;
+  return n > 0 ? n : 0;
 }
 /// The axes that may do nothing any more, before x meets another operand.
 constexpr unsigned may_give_up(const tensor_facts& x, bool sums) {
@@ -106,7 +112,8 @@ constexpr unsigned may_give_up(const tensor_facts& x, bool sums) {
 constexpr contract_meeting cheapest_meeting(rule_operands x, dim_list out, const search& s = {}) {
   contract_meeting best = no_meeting(einsum_rule_of(x, out));
   const unsigned cut[2] = {may_give_up(x[0], s.sums), may_give_up(x[1], s.sums)};
-  bool any = false, fits = false;
+  bool any = false;
+  double least = 0;  // where nothing fits, what is gathered counts first
   for (unsigned d0 = 0; d0 <= cut[0]; ++d0)
     for (unsigned d1 = 0; d1 <= cut[1]; ++d1) {
       if ((d0 & ~cut[0]) != 0 || (d1 & ~cut[1]) != 0) continue;
@@ -118,10 +125,9 @@ constexpr contract_meeting cheapest_meeting(rule_operands x, dim_list out, const
       m.found = product_under(x, m.whole, out);
       if (!m.found.ok()) continue;
       m.bytes = bytes_of_meeting(s, x, m);
-      const bool small =
-          m.bytes < out_of_reach && (s.memory == 0 || gathered_bytes(s, x, m) <= s.memory);
-      if (!any || (small && !fits) || (small == fits && m.bytes < best.bytes))
-        best = m, any = true, fits = small;
+      const double excess = excess_bytes(s, x, m);
+      if (!any || excess < least || (excess == least && m.bytes < best.bytes))
+        best = m, any = true, least = excess;
     }
   return best;
 }
@@ -147,8 +153,8 @@ struct contract_choice {
            m.whole[1] == c.m.whole[1];
   }
 };
-/// Gathers, where they are within the memory; else what sends no more than the best of them, and
-/// keeps less.
+/// Gathers, where they are within the memory; else what sends block by block; else, where nothing
+/// does that, the gather that wants the least memory.
 constexpr contract_choice best_choice(rule_operands x, dim_list out, const search& s) {
   contract_choice best{cheapest_meeting(x, out, s)};
   if (!best.m.found.ok() || s.memory == 0 || gathered_bytes(s, x, best.m) <= s.memory) return best;
@@ -165,6 +171,14 @@ constexpr contract_choice best_choice(rule_operands x, dim_list out, const searc
       consider({panel_meeting(x, out, a, b, -1), a, b});
   }
   return best;
+}
+/// The memory that a choice wants of a search that bounds it, 0 where it has enough.
+constexpr index_t memory_wanted(const search& s, rule_operands x, const contract_choice& c) {
+  if (s.memory == 0 || c.rows >= 0) return 0;
+  const double n = gathered_bytes(s, x, c.m);
+  if (n <= s.memory) return 0;
+  const auto whole = static_cast<index_t>(n);
+  return whole + (static_cast<double>(whole) < n ? 1 : 0);
 }
 /// The layout of a result that keeps the splits of its dims: those of the first operand, and those
 /// of the second one over axes that are still free.

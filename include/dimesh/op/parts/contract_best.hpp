@@ -48,6 +48,16 @@ constexpr table with_addends(table t, unsigned axes) {
     if ((axes >> a & 1u) != 0) t.axis[a] = {use::partial};
   return t;
 }
+/// Do types say all extents, and how many ranks there are?
+constexpr bool is_sized(rule_operands x) {
+  for (int k = 0; k < x.count; ++k) {
+    for (int d = 0; d < x[k].rank; ++d)
+      if (x[k].dim[d]->extent == dynamic) return false;
+    for (int a = 0; a < x[k].layout.axes; ++a)
+      if (x[k].axis_sizes()[a] < 1) return false;
+  }
+  return true;
+}
 template <class L> struct named_goal {
   using goal = L;
 };
@@ -76,18 +86,19 @@ template <class L, index_t Memory, class Out> struct best_rule : named_goal<L> {
     const table goal = with_addends(goal_of_product<L>(x, y).layout, stay);
     return best_choice(x, y.dims(), {by, &goal, &y, bound, true});
   }
+  /// The memory that operands want whose sizes are known, 0 where they have enough.
+  static constexpr index_t wanted(rule_operands x) {
+    if (Memory == 0 || !is_sized(x)) return 0;
+    const measure by;
+    return memory_wanted({by, nullptr, nullptr, memory}, x, chosen(x, by, memory, 0));
+  }
 };
 
-/// Do types say all extents, and how many ranks there are?
-constexpr bool is_sized(rule_operands x) {
-  for (int k = 0; k < x.count; ++k) {
-    for (int d = 0; d < x[k].rank; ++d)
-      if (x[k].dim[d]->extent == dynamic) return false;
-    for (int a = 0; a < x[k].layout.axes; ++a)
-      if (x[k].axis_sizes()[a] < 1) return false;
-  }
-  return true;
-}
+/// Of a product that wants so many bytes, 0 where it has enough.
+template <index_t Wanted, index_t Memory>
+using memory_fault =
+    std::conditional_t<Wanted == 0, no_fault, operands_exceed_memory<Wanted, Memory>>;
+
 /// The choices where dims of neither, of the first or of the second operand are long; where memory
 /// is bounded each of them as though all fitted, and nothing did, too: the run knows what fits. One
 /// choice where types say all.
@@ -121,18 +132,19 @@ struct best_choices {
   /// Whatever the run knows.
   constexpr bool is_settled() const { return is_last(0); }
   /// The one that a search takes, for a result y: a gather within the memory, else what sends block
-  /// by block, else any gather; of those the one that costs the fewest bytes.
+  /// by block, of those the one that costs the fewest bytes; else the smallest gather.
   constexpr int cheapest(const search& s, rule_operands x) const {
     const auto order = [&](const contract_choice& c) {
       if (c.rows >= 0) return 1;
       return s.memory == 0 || gathered_bytes(s, x, c.m) <= s.memory ? 0 : 2;
     };
+    const auto cost = [&](const contract_choice& c, int by) {
+      return by == 2 ? gathered_bytes(s, x, c.m) : bytes_of_meeting(s, x, c.m);
+    };
     int wanted = 0;
     for (int i = 1; i < count; ++i) {
       const int here = order(at[i]), there = order(at[wanted]);
-      if (here < there ||
-          (here == there && bytes_of_meeting(s, x, at[i].m) < bytes_of_meeting(s, x, at[wanted].m)))
-        wanted = i;
+      if (here < there || (here == there && cost(at[i], here) < cost(at[wanted], here))) wanted = i;
     }
     return wanted;
   }
@@ -179,6 +191,14 @@ constexpr measure measured(const tensor_core& a, const tensor_core& b) {
     }
   return by;
 }
+/// What the run finds by::best to gather is within its memory, on all ranks or on none.
+constexpr void require_memory(const search& s, rule_operands x, const contract_choice& c) {
+  if (const index_t n = memory_wanted(s, x, c); n > 0)
+    (words() << "contract: by::best may gather " << static_cast<index_t>(s.memory)
+             << " bytes of operands at once, and these send no blocks by ring or panels; allow it "
+             << n << " bytes, or split the operands further")
+        .raise();
+}
 template <class Rule, class Best, class G, int I, class Out, class A, class B>
 constexpr auto contract_cheapest(int wanted, const A& a, const B& b) {
   if constexpr (!Best::found.is_new(I))
@@ -219,6 +239,7 @@ auto contract_best_probes(const A& a, const B& b, unsigned stay = 0) {
   const measure by = measured(core_of(a), core_of(b));
   const search s{by, &to, &y, rule::memory};
   const contract_choice& c = found.at[found.is_settled() ? 0 : found.cheapest(s, x)];
+  require_memory(s, x, c);
   const auto product = [&] {
     if constexpr (Memory > 0)
       if (c.rows >= 0) return contract_along<0, Out>(c, a, b);
@@ -236,13 +257,14 @@ template <class L, index_t Memory, class Out> struct contract_call<by::best<L, M
     using best = best_of<rule, spec_of<A>, spec_of<B>>;
     using S = result_spec<rule, value_of<A>, spec_of<A>, spec_of<B>>;
     using goal = typename S::layout;
-    if constexpr (best::found.is_settled()) {
+    if constexpr (best::found.is_settled() && (Memory == 0 || is_sized(best::operands))) {
       return relayout<goal>(contract_chosen<best, 0, Out>(a, b));
     } else {
       const measure by = measured(core_of(a), core_of(b));
       const tensor_facts y = facts_of_result(*core_of(a).facts, Out{});
       const search s{by, &spec_facts<S>.layout, &y, rule::memory};
       const int wanted = best::found.cheapest(s, best::operands);
+      require_memory(s, best::operands, best::found.at[wanted]);
       return contract_cheapest<rule, best, goal, 0, Out>(wanted, a, b);
     }
   }
