@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The compiled part of the library (with DIMESH_COMPILED=2): whatever these headers mark, see
-// dimesh/detail/compiled.hpp.
+// The compiled part of the library (with DIMESH_COMPILED=2), its functions: whatever these headers
+// mark, see dimesh/detail/compiled.hpp.
 #include <dimesh/dimesh.hpp>
 #include <dimesh/io/data/loading.hpp>
 #include <dimesh/nn/dense.hpp>

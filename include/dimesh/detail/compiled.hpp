@@ -11,7 +11,8 @@
 // destructors only what the library itself calls.
 //
 // Neither says anything where DIMESH_COMPILED is not defined. Where it is 1 (the target defines
-// it), files leave what is marked to the linker; where it is 2, in src/dimesh.cpp, it is compiled.
+// it), files leave what is marked to the linker. Functions are compiled where it is 2, in
+// src/dimesh.cpp, and operations in src/operations.cpp, which defines DIMESH_INSTANCES.
 #pragma once
 
 #ifndef DIMESH_COMPILED
@@ -19,7 +20,6 @@
 #define DIMESH_INSTANCE(...)
 #elif DIMESH_COMPILED == 2
 #define DIMESH_OUTLINE [[gnu::noinline, gnu::used]]
-#define DIMESH_INSTANCE(...) template struct bound<__VA_ARGS__>
 #else
 // clang has the attribute, but wants it with `extern`, which members cannot have.
 #ifdef __clang__
@@ -27,6 +27,11 @@
 #else
 #define DIMESH_OUTLINE [[gnu::gnu_inline, gnu::optimize("O0")]]
 #endif
+#endif
+
+#ifdef DIMESH_INSTANCES
+#define DIMESH_INSTANCE(...) template struct bound<__VA_ARGS__>
+#elif defined(DIMESH_COMPILED)
 #define DIMESH_INSTANCE(...) extern template struct bound<__VA_ARGS__>
 #endif
 

@@ -84,14 +84,14 @@ struct adam_rules {
     return own;
   }
 };
-#if DIMESH_COMPILED == 1
+#if defined(DIMESH_COMPILED) && !defined(DIMESH_INSTANCES)
 extern template void update_all<float>(const adam_rules&, int, tensor_core* const*,
                                        tensor_core* const*, tensor_core* const*,
                                        tensor_core* const*);
 extern template void update_all<double>(const adam_rules&, int, tensor_core* const*,
                                         tensor_core* const*, tensor_core* const*,
                                         tensor_core* const*);
-#elif DIMESH_COMPILED == 2
+#elif defined(DIMESH_INSTANCES)
 template void update_all<float>(const adam_rules&, int, tensor_core* const*, tensor_core* const*,
                                 tensor_core* const*, tensor_core* const*);
 template void update_all<double>(const adam_rules&, int, tensor_core* const*, tensor_core* const*,
