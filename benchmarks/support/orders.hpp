@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "support/race.hpp"
+#include "race.hpp"
 
 namespace bench {
 
