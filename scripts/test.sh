@@ -112,6 +112,10 @@ run_part() {
 install_missing "${packages_build[@]}" "${packages_demo[@]}" "${packages_test[@]}"
 set_run_environment
 mkdir -p build
+# Open MPI's launchers share a folder, and the last one removes it while the next makes its own in it.
+kept=${TMPDIR:-${TEMP:-${TMP:-/tmp}}}/ompi.${HOSTNAME%%.*}.$(id -u)/kept
+mkdir -p "$kept"
+trap 'rmdir "$kept" 2> /dev/null || true' EXIT
 
 # What a mistake or its twin needs, it includes itself: batches have all headers.
 [[ $all == true ]] && export DIMESH_COMPILE_FAIL_ALONE=1
