@@ -284,6 +284,30 @@ void check_refused(const std::string& said, const std::string& want) {
   CHECK(sum_of(said == want ? 1 : 0) == ranks_here());
 }
 
+TEST_CASE("layouts that only the run knows: addends and places are refused") {
+  const layout_choice any{.partial = true, .places = std::min(2, ranks_here())};
+  const dm::grid<line> g(x{ranks_here()});
+  const dealt<double> there(dm::scalapack_grid(MPI_COMM_WORLD, 1, ranks_here()), {6, 6},
+                            dealings[1]);
+  int addends = 0, places = 0;
+  for_each_layout_value<line, dd::list<p, q>>(any, [&](auto t) {
+    const dm::tensor<double, typename decltype(t)::type, p, q> v(g, p{6}, q{6});
+    const bool sum = dd::core_of(v).layout().any_partial();
+    const bool placed = dd::core_of(v).facts->placed != 0;
+    addends += sum, places += placed;
+    dealt<double> to = there;
+    check_refused(
+        thrown([&] { dm::to_scalapack_exchange(v, to.data.data(), to.d, to.ranks); }),
+        sum      ? "to_scalapack_exchange: partial_operand: ranks hold addends, and no elements; "
+                   "complete it first"
+        : placed ? "to_scalapack_exchange: tensor_is_placed: the tensor lives at one place of an "
+                   "axis; broadcast it"
+                 : "nothing");
+  });
+  CHECK(addends > 0);
+  CHECK(places > 0);
+}
+
 TEST_CASE("what the run refuses, on every rank") {
   using X = dm::tensor<double, dm::layout<line, dm::split<dm::uneven<p>, x>>, p, q>;
   const dm::grid<line> g(x{ranks_here()});
