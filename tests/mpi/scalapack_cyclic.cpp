@@ -287,11 +287,11 @@ void check_refused(const std::string& said, const std::string& want) {
 TEST_CASE("layouts that only the run knows: addends and places are refused") {
   const layout_choice any{.partial = true, .places = std::min(2, ranks_here())};
   const dm::grid<line> g(x{ranks_here()});
-  const dealt<double> there(dm::scalapack_grid(MPI_COMM_WORLD, 1, ranks_here()), {6, 6},
+  const dealt<double> there(dm::scalapack_grid(MPI_COMM_WORLD, 1, ranks_here()), {12, 12},
                             dealings[1]);
   int addends = 0, places = 0;
   for_each_layout_value<line, dd::list<p, q>>(any, [&](auto t) {
-    const dm::tensor<double, typename decltype(t)::type, p, q> v(g, p{6}, q{6});
+    const dm::tensor<double, typename decltype(t)::type, p, q> v(g, p{12}, q{12});
     const bool sum = dd::core_of(v).layout().any_partial();
     const bool placed = dd::core_of(v).facts->placed != 0;
     addends += sum, places += placed;
