@@ -25,7 +25,6 @@
 #include "dimesh/core/rule_types.hpp"
 #include "dimesh/io/agree.hpp"
 #include "dimesh/io/checkpoint/blocks.hpp"
-#include "dimesh/io/checkpoint/descriptor.hpp"
 #include "dimesh/io/npy_header.hpp"
 #include "dimesh/memory/closed.hpp"
 #include "dimesh/memory/memory.hpp"
@@ -148,7 +147,6 @@ inline void save(const tensor_core& x, const std::string& path) {
     together(all.comm, [&] {
       if (all.rank == 0 && std::rename(part.c_str(), path.c_str()) != 0)
         throw error("npy: " + of + ": cannot be given its name");
-      if (all.rank == 0) checkpoint::sync_folder(std::filesystem::absolute(path).parent_path());
     });
   } catch (...) {
     if (all.rank == 0) std::remove(part.c_str());

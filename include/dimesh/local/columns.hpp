@@ -25,7 +25,7 @@ struct columns_at_once {
     constexpr index_t room = 1 << 18, cache_line = 64;
     const auto size = static_cast<index_t>(element);
     const index_t fit = room / (std::max(l.from, index_t{1}) * size);
-    width = l.inner == 1 ? 1 : std::clamp(fit, index_t{4}, index_t{16});
+    width = std::min(l.inner, std::clamp(fit, index_t{4}, index_t{16}));
     apart = l.from + cache_line / std::min(size, cache_line);
   }
   std::size_t elements() const { return static_cast<std::size_t>(width * apart); }

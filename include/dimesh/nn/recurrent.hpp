@@ -99,9 +99,12 @@ template <class Hidden, class From, class M> struct gru_step {
 };
 
 /// D, if none of a tensor's dims is it.
+template <class D, class X> struct lacking_dim {
+  static constexpr bool has = dimesh::detail::index_of<D, typename spec_of<X>::dims> >= 0;
+  using type = std::conditional_t<has, no_fault, dim_not_in_tensor<D>>;
+};
 template <class D, class X>
-using lacking_fault = std::conditional_t < dimesh::detail::index_of<D, typename spec_of<X>::dims>
-                      <0, dim_not_in_tensor<D>, no_fault>;
+using lacking_fault = dimesh::detail::unless_poison<X, lacking_dim<D, X>>;
 /// What a call names beside dims that its parameters, or the first h, do not have.
 template <class Gate, class Hidden, class From, class P, class H> struct names_fault {
   using state = std::remove_cvref_t<decltype(std::declval<const P&>().state)>;

@@ -158,6 +158,11 @@ struct contract_choice {
 constexpr contract_choice best_choice(rule_operands x, dim_list out, const search& s) {
   contract_choice best{cheapest_meeting(x, out, s)};
   if (!best.m.found.ok() || s.memory == 0 || gathered_bytes(s, x, best.m) <= s.memory) return best;
+  // Of elements that only store, products are made of gathered operands, in float (contract_by).
+  const auto rounds = [](element_kind k) {
+    return k == element_kind::bfloat16 || k == element_kind::half;
+  };
+  if (rounds(x[0].kind) || rounds(x[1].kind)) return best;
   bool any = false;
   const auto consider = [&](contract_choice c) {
     if (!c.m.found.ok()) return;
