@@ -4,7 +4,7 @@
 # every test with Open MPI, then those of kernels, memory and movers with MPICH under the address and
 # undefined-behaviour sanitizers. The last line says how many passed and failed.
 #
-#   scripts/test.sh [--quick] [--all] [--openmp] [--closed] [--filter REGEX]
+#   scripts/test.sh [--quick] [--all] [--openmp] [--closed] [--filter REGEX] [--minutes N]
 #
 #   --quick          the Open MPI build only
 #   --all            g++ compiles everything, relayout goes between all pairs of layouts; and also everything
@@ -14,6 +14,7 @@
 #   --closed         instead with tensors' pages closed to all but kernels, copies and MPI
 #   --filter REGEX   only tests whose name matches (unit/layout, mpi/all_reduce/4, docs/snippets ...), and
 #                    only the programs that they run are built
+#   --minutes N      begins no further part after so many minutes, and says which it left out
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -24,6 +25,7 @@ all=false
 openmp=false
 closed=false
 filter=
+minutes=
 while [[ $# -gt 0 ]]; do
   case $1 in
     --quick) quick=true ;;
@@ -31,7 +33,8 @@ while [[ $# -gt 0 ]]; do
     --openmp) openmp=true ;;
     --closed) closed=true ;;
     --filter) filter=${2:?--filter needs a regular expression} && shift ;;
-    -h | --help) sed -n '3,17s/^# \{0,1\}//p' scripts/test.sh && exit 0 ;;
+    --minutes) minutes=${2:?--minutes needs a number} && shift ;;
+    -h | --help) sed -n '3,18s/^# \{0,1\}//p' scripts/test.sh && exit 0 ;;
     *) echo "test.sh: unknown option $1; see --help" >&2 && exit 2 ;;
   esac
   shift
@@ -73,6 +76,10 @@ options=()
 run_part() {
   local preset=$1 targets=$2
   shift 2
+  if [[ -n $minutes ]] && ((SECONDS > 60 * minutes)); then
+    echo "== $preset: left out, since $((SECONDS / 60)) minutes have passed"
+    return
+  fi
   echo "== $preset: configure and build ($(date +%T))"
   if ! cmake --preset "$preset" "${options[@]}" > "build/$preset.configure.log" 2>&1; then
     cat "build/$preset.configure.log"
