@@ -34,10 +34,6 @@ template <class F> void for_stretches(const factored_extents& n, const F& f) {
       }
 }
 
-}  // namespace detail
-
-namespace detail {
-
 /// factored_sums, one row after another.
 template <class T>
 void factored_sums_in_turn(const factored_extents& n, const T* g, T more, T* row, T* col) {

@@ -173,7 +173,8 @@ DIMESH_INSTANCE(extreme_op<double, local::greatest>, 0);
 
 /// The sum over D..., or over all dims where none is named. Shapes: x without D...; bool is counted
 /// in index_t. A real type before the dims is that of the result; sums of bfloat16 are formed in
-/// float, whatever it is. Long sums are those of halves: error O(eps log n) of the magnitudes' sum.
+/// float, whatever it is. Long sums are sums of shorter ones: the error is less than
+/// eps (4096 + log2 n + n / 2^20) of the magnitudes' sum, and that mostly by far.
 /// Local: partial along the axes that split D...; addends stay addends.
 template <detail::DimOrReal... D, Operand X>
   requires detail::DimsAfterType<D...>

@@ -239,9 +239,9 @@ template <Dim... D, Operand X> constexpr auto compensated_sum(const X& x) {
 
 /// The mean square deviation from the mean over D..., or over all dims: divided by their number n
 /// less `less` (0: of a population; 1: an estimate from a sample; NaN where nothing is left).
-/// Shapes: x without D... Integers give double. One pass over memory, error O(eps log n) relative,
-/// wherever the mean is. Where D... are split two all-reduces, of one and of two numbers a result;
-/// on the way back one, of one number.
+/// Shapes: x without D... Integers give double. One pass over memory; rounding as of `sum`, but
+/// relative, wherever the mean is. Where D... are split two all-reduces, of one and of two numbers
+/// a result; on the way back one, of one number.
 template <Dim... D, Operand X> constexpr auto var(const X& x, index_t less = 0) {
   using fault = detail::statistics_fault<false, X, D...>;
   detail::assert_statistics<fault>();

@@ -100,7 +100,8 @@ class split_grids {
   /// All ranks of the first grid must have grid i: the others would know nothing of its part.
   void require_ranks(std::string_view call, int i) const {
     int alike = MPI_IDENT;
-    MPI_Comm_compare(grid_[0]->everyone().handle(), grid_[i]->everyone().handle(), &alike);
+    check(MPI_Comm_compare(grid_[0]->everyone().handle(), grid_[i]->everyone().handle(), &alike),
+          "global_norm");
     if (alike == MPI_UNEQUAL)
       (words() << call
                << ": the tensors of one struct live on grids of different ranks, which "

@@ -21,8 +21,8 @@ namespace dimesh::detail::checkpoint {
 
 namespace fs = std::filesystem;
 
-/// A part of a name that no other process of any host uses now. Containers may share the name of
-/// their host, but number their processes each for itself: the kernel's number of that is in it.
+/// Where numbers of processes are unique: containers may share the name of their host, but number
+/// their processes each for itself, so the kernel's number of that is in it.
 inline std::string host_name() {
   char host[256] = "host";
   ::gethostname(host, sizeof host - 1);
@@ -31,6 +31,7 @@ inline std::string host_name() {
   std::erase_if(space, [](char c) { return c < '0' || c > '9'; });
   return space.empty() ? std::string(host) : host + ("-" + space);
 }
+/// A part of a name that no other process of any host uses now.
 inline std::string process_name() { return host_name() + "." + std::to_string(::getpid()); }
 
 /// Does no process of this host have the number any more, or only one that has ended and whom its
