@@ -11,6 +11,7 @@
 
 #include "dimesh/grad/complete.hpp"
 #include "dimesh/memory/memory.hpp"
+#include "dimesh/optim/own_places.hpp"
 #include "dimesh/optim/shard_exchange.hpp"
 
 namespace dimesh {
