@@ -6,6 +6,8 @@ with --alone all. A copy refuses and says what a g++ of its own would, because
 
 - the headers are those that the cases include, precompiled; with more than a case itself includes, as in
   run.py;
+- most share the names of names.hpp: those have a compiler that has read these, too, and has instantiated what
+  many need (warm.hpp), all of it right;
 - what waits to be instantiated when a file ends is instantiated before the copy ends. What g++ looks for
   after that (functions that nobody defines, say) it would warn of in a twin that run.py --alone compiles;
 - where the process that reads the headers says anything, it vouches for nothing.
@@ -15,6 +17,8 @@ gcc-12-plugin-dev), or it does not compile with them, nothing is vouched for.
 
   fork_server.py --compiler CXX --flags FILE --precompiled DIR [--half] FILE...
 """
+import collections
+import itertools
 import pathlib
 import re
 import subprocess
@@ -26,6 +30,7 @@ import includes
 import verdicts
 
 PLUGIN = cases.HERE / "plugin" / "fork_server.cpp"
+SHARING = re.compile(r'^#include "(?:names|deep|mistakes)\.hpp"$', re.M)
 OWN_HEADERS = re.compile(r'^#include [<"]dimesh/.*$', re.M)
 
 
@@ -78,6 +83,15 @@ class Server:
         self.process.wait()
 
 
+def groups_of(served: list[cases.Case], precompiled: pathlib.Path) -> dict[pathlib.Path, list[cases.Case]]:
+    """The cases by what is precompiled for them."""
+    groups = collections.defaultdict(list)
+    for case in served:
+        warm = (precompiled / "warm").is_dir() and SHARING.search(case.text)
+        groups[precompiled / ("warm" if warm else "all")].append(case)
+    return groups
+
+
 def main() -> int:
     arguments = verdicts.parser_of(__doc__).parse_args()
     compiler, precompiled = arguments.compiler, arguments.precompiled
@@ -90,9 +104,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         plugin = plugin_of(compiler, folder)
-        for mistake in (False, True) if plugin else ():
-            with Server(compiler, flags, precompiled / "all", plugin, mistake, folder) as server:
-                for case in served:
+        groups = groups_of(served, precompiled).items() if plugin else ()
+        for (headers, group), mistake in itertools.product(groups, (False, True)):
+            with Server(compiler, flags, headers, plugin, mistake, folder) as server:
+                for case in group:
                     if not mistake and arguments.half and not cases.of_compiler(case, compiler):
                         continue
                     compiled, lines = server.compile(case) or (mistake, ["it cannot tell"])

@@ -92,12 +92,15 @@ def default_compilers() -> list[str]:
 
 
 def precompile(compiler: str, flags: list[str], folder: pathlib.Path) -> int:
-    """Compiles the umbrella header into folder/plain, and it with all that cases include into folder/all, unless
-    that is done and nothing has changed."""
+    """Compiles the umbrella header into folder/plain, it with all that cases include into folder/all, and for
+    fork_server.py that with what most share into folder/warm, unless that is done and nothing has changed."""
     headers = {"plain": [includes.UMBRELLA],
                "all": includes.all_of([file.read_text() for file in sorted(cases.HERE.glob("*.cpp"))])}
+    if "clang" not in compiler:
+        headers["warm"] = [*headers["all"], str(cases.HERE / "warm.hpp")]
     digest = hashlib.sha256("\n".join([compiler, *flags, *headers["all"]]).encode())
-    for file in [cases.HERE / "run.py", cases.HERE / "includes.py", *sorted((cases.ROOT / "include").rglob("*.hpp"))]:
+    for file in [cases.HERE / "run.py", cases.HERE / "includes.py", *sorted(cases.HERE.glob("*.hpp")),
+                 *sorted((cases.ROOT / "include").rglob("*.hpp"))]:
         digest.update(file.read_bytes())
     stamp = folder / "key"
     if stamp.is_file() and stamp.read_text() == digest.hexdigest():

@@ -54,11 +54,16 @@ template <class Space> bool moves_to_host() {
 }
 
 /// Any work in pieces: one kernel type for all kernels on hosts, or the compiler would make Kokkos'
-/// launch code anew for each.
+/// launch code anew for each. Threads that take pieces work on the tensors of who launched them:
+/// their scratch is of that space.
 struct work_in_pieces {
   void (*run)(const void* work, index_t p);
   const void* work;
-  void operator()(index_t p) const { run(work, p); }
+  const dimesh::detail::space_facts* space = dimesh::detail::space_now;
+  void operator()(index_t p) const {
+    const dimesh::detail::in_space here(space);
+    run(work, p);
+  }
 };
 
 /// Does a space take kernels from one thread of the program alone? That is the one that started

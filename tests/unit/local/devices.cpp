@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <complex>
+#include <thread>
 #include <vector>
 
 #include "dimesh/local/copy.hpp"
@@ -41,6 +42,31 @@ template <class T> void near(const char* what, const std::vector<T>& a, const st
   for (std::size_t i = 0; i < a.size(); ++i)
     all = all && std::abs(double(a[i]) - double(b[i])) <= bound * (1 + std::abs(double(a[i])));
   CHECK(all);
+}
+
+/// A thread that takes a piece of a kernel over tensors of one space must not take its scratch in
+/// the program's default one, which hosts may not reach.
+TEST_CASE("pieces: each works in the space of whoever launched it") {
+  namespace dd = dimesh::detail;
+  const dd::space_facts launched = dd::facts_of_memory<Kokkos::HostSpace>, others = launched;
+  const dd::space_facts* seen = nullptr;
+  const auto run = [](const void* to, index_t) {
+    *static_cast<const dd::space_facts**>(const_cast<void*>(to)) = dd::space_now;
+  };
+  const auto work = [&] {
+    const dd::in_space here(&launched);
+    return dl::detail::work_in_pieces{run, &seen};
+  }();
+  CHECK(dd::space_now == nullptr);
+  const dd::space_facts* left = nullptr;
+  std::thread worker([&] {
+    const dd::in_space its_own(&others);
+    work(0);
+    left = dd::space_now;
+  });
+  worker.join();
+  CHECK(seen == &launched);
+  CHECK(left == &others);
 }
 
 TEST_CASE_TEMPLATE("boxes: copied, added and filled in any order of strides", T, float, double, int,
