@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What do most mistakes and their twins instantiate? fork_server.py has it precompiled with names.hpp,
+// What do most mistakes and their twins instantiate? fork_server.py has it precompiled with the names,
 // so that no copy of the compiler does it again: half of a case's time. Nothing here is wrong.
 #pragma once
 
@@ -9,14 +9,16 @@ namespace warm {
 
 template <class... T> constexpr bool complete = ((sizeof(T) > 0) && ...);
 template <class L, class... D> using floats = dm::tensor<float, L, D...>;
-static_assert(complete<floats<whole>, floats<whole, batch>, floats<whole, hidden>, floats<whole, label>,
-                       floats<whole, batch, hidden>, floats<whole, hidden, label>,
-                       floats<by_batch, batch>, floats<by_batch, batch, hidden>,
-                       floats<by_batch, batch, pixel>, floats<by_batch, batch, pixel, hidden>,
-                       floats<hybrid, hidden>, floats<hybrid, batch, hidden>>);
-static_assert(complete<floats<dm::layout<pod, dm::partial<cols>>, batch, hidden>,
-                       floats<dm::layout<pod, dm::split<dm::halo<batch, 1>, rows>>, batch, hidden>,
-                       dm::tensor<int, whole, batch>, dm::tensor<int, by_batch, batch>, dm::grid<pod>>);
+static_assert(
+    complete<floats<whole>, floats<whole, batch>, floats<whole, hidden>, floats<whole, label>,
+             floats<whole, batch, hidden>, floats<whole, hidden, label>, floats<by_batch, batch>,
+             floats<by_batch, batch, hidden>, floats<by_batch, batch, pixel>,
+             floats<by_batch, batch, pixel, hidden>, floats<hybrid, hidden>,
+             floats<hybrid, batch, hidden>>);
+static_assert(
+    complete<floats<dm::layout<pod, dm::partial<cols>>, batch, hidden>,
+             floats<dm::layout<pod, dm::split<dm::halo<batch, 1>, rows>>, batch, hidden>,
+             dm::tensor<int, whole, batch>, dm::tensor<int, by_batch, batch>, dm::grid<pod>>);
 
 inline auto step(const floats<by_batch, batch, hidden>& x, const floats<whole, hidden>& b,
                  const floats<whole, hidden, label>& w) {

@@ -41,8 +41,7 @@ using spec_under = spec_of_table<typename S::value_type, typename S::mesh, typen
 template <class Schedule, class Out, class A, class B> struct met {
   static constexpr rule_operands operands{facts_list<A, B>::at, 2};
   static constexpr contract_meeting value = meeting_by<Schedule>(operands, dims_in<Out>);
-  static constexpr panels_tables tables =
-      tables_of(operands, value, facts_of_result(*operands.at[0], Out{}));
+  static constexpr panels_tables tables = tables_of(operands, value);
   template <table (panels_tables::*Which)[2], int K> struct of {
     static constexpr table result = (tables.*Which)[K];
   };
@@ -50,15 +49,11 @@ template <class Schedule, class Out, class A, class B> struct met {
   using spec_of = spec_under<std::conditional_t<K == 0, A, B>, of<Which, K>>;
   template <int K> using whole = spec_of<&panels_tables::whole, K>;
   template <int K> using part = spec_of<&panels_tables::part, K>;
-  template <int K> using addends = spec_of<&panels_tables::addends, K>;
-  template <int K> using padded = spec_of<&panels_tables::padded, K>;
   static constexpr panels_facts facts() {
     return {value.through,
             value.share,
             {&spec_facts<whole<0>>, &spec_facts<whole<1>>},
-            {&spec_facts<part<0>>, &spec_facts<part<1>>},
-            {&spec_facts<addends<0>>, &spec_facts<addends<1>>},
-            {&spec_facts<padded<0>>, &spec_facts<padded<1>>}};
+            {&spec_facts<part<0>>, &spec_facts<part<1>>}};
   }
 };
 /// The same of probes, when the program runs.
@@ -67,14 +62,12 @@ panels_facts met_at_run_time(const A& a, const B& b) {
   const tensor_facts* const at[] = {core_of(a).facts, core_of(b).facts};
   const rule_operands x{at, 2};
   const contract_meeting m = meeting_by<Schedule>(x, dims_in<Out>);
-  const panels_tables t = tables_of(x, m, facts_of_result(*at[0], Out{}));
+  const panels_tables t = tables_of(x, m);
   panels_facts f{m.through, m.share};
   const tensor_facts* const like[] = {&spec_facts<spec_of<A>>, &spec_facts<spec_of<B>>};
   for (int k = 0; k < 2; ++k) {
     f.whole[k] = &facts_under(*like[k], t.whole[k]);
     f.part[k] = &facts_under(*like[k], t.part[k]);
-    f.addends[k] = &facts_under(*like[k], t.addends[k]);
-    f.padded[k] = &facts_under(*like[k], t.padded[k]);
   }
   return f;
 }

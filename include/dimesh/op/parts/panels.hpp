@@ -11,13 +11,12 @@
 
 namespace dimesh::detail {
 
-/// What stands between the operands and the result: each operand as it meets the other one, the
-/// share of it that a rank takes (the same where nothing is shared out), the addends of its
-/// cotangent, and these among zeros.
+/// What stands between the operands and the result: each operand as it meets the other one, and the
+/// share of it that a rank takes (the same where nothing is shared out).
 struct panels_facts {
   const dim_facts* through = nullptr;
   int share = -1;
-  const tensor_facts *whole[2]{}, *part[2]{}, *addends[2]{}, *padded[2]{};
+  const tensor_facts *whole[2]{}, *part[2]{};
 };
 
 /// What the type of a result says besides its layout: like an operand's, with the dims of a list.
@@ -30,30 +29,16 @@ template <class... D> constexpr tensor_facts facts_of_result(const tensor_facts&
   enter_dims(f, list<D...>{});
   return f;
 }
-/// The same as tables. Dims: of the operands.
+/// The same as tables.
 struct panels_tables {
-  table whole[2], part[2], addends[2], padded[2];
+  table whole[2], part[2];
 };
-constexpr panels_tables tables_of(rule_operands x, const contract_meeting& m,
-                                  const tensor_facts& y) {
+constexpr panels_tables tables_of(rule_operands x, const contract_meeting& m) {
   panels_tables t;
-  tensor_facts part[2] = {x[0], x[1]}, ybar = y;
-  ybar.layout = dual_of(m.found.layout);
   for (int k = 0; k < 2; ++k) {
     t.whole[k] = t.part[k] = tidied(x[k], m.whole[k]);
     if (m.share >= 0)
       t.part[k] = tidied(x[k], with_split(t.whole[k], m.share, x[k].place_of(m.through), true));
-    part[k].layout = t.part[k];
-  }
-  for (int k = 0; k < 2; ++k) {
-    const tensor_facts* at[2] = {&ybar, &part[1 - k]};
-    t.addends[k] =
-        tidied(x[k], product_rule({at, 2}, dim_union({at, 2}).all(), x[k].dims()).layout);
-    t.padded[k] = t.addends[k];
-    if (m.share < 0) continue;
-    t.padded[k] = without_axes(t.padded[k], 1u << m.share);
-    t.padded[k].axis[m.share] = {use::partial};
-    t.padded[k] = tidied(x[k], t.padded[k]);
   }
   return t;
 }
@@ -69,9 +54,12 @@ struct panel_source {
   index_t element = 0;
 
   constexpr panel_source(const tensor_core& x, const panels_facts& f, int k)
-      : where(placement_of(x)), layout(x.layout()), place(x.facts->place_of(f.through)) {
+      : panel_source(x, x.layout(), f, k) {}
+  /// Of operand k under the layout `at`, whose dims, extents and grid x has.
+  constexpr panel_source(const tensor_core& x, const table& at, const panels_facts& f, int k)
+      : where(placement_of(x)), layout(at), place(x.facts->place_of(f.through)) {
     element = x.facts->element;
-    const unsigned moved = moved_axes(x.layout(), f.whole[k]->layout);
+    const unsigned moved = moved_axes(at, f.whole[k]->layout);
     travels = moved != 0;
     over = talking(moved, x.sizes());
     ranks = group_size(over, x.sizes());
@@ -138,49 +126,56 @@ constexpr index_t depth_of_panels(const panel_source* s, const panels_facts& f,
   return enough;
 }
 
-/// An operand's elements, from those on whose place along the dim that goes by is `begin`.
+/// Elements of a tensor, from those on whose place along the dim that goes by is `begin`.
 struct slab {
-  const void* data = nullptr;
+  void* data = nullptr;
   index_t begin = 0;
   index_t stride[max_dims]{};
+
+  /// Where those begin whose place is `at`, along the dim that goes by, if the tensor has it.
+  template <class T> T* from(index_t at, int place) const {
+    return static_cast<T*>(data) + (place < 0 ? 0 : (at - begin) * stride[place]);
+  }
 };
 
-/// The product of two slabs over the part [begin, end) of the dim that goes by, written to y or
-/// added to it.
+/// The product of two slabs, of the blocks a and b, over the part [begin, end) of the dim that goes
+/// by, written to a slab of the block y, or added to it. Dims that y lacks are summed.
 template <class T>
-void slab_product(const panels_facts& f, const tensor_core& y, const tensor_core& a, const slab& sa,
-                  const tensor_core& b, const slab& sb, index_t begin, index_t end, bool add) {
+void slab_product(const panels_facts& f, const tensor_core& y, const slab& sy, const tensor_core& a,
+                  const slab& sa, const tensor_core& b, const slab& sb, index_t begin, index_t end,
+                  bool add) {
   local::contraction c;
-  T* to = y.data<T>();
-  const auto take = [&](const dim_facts* d, index_t length, index_t step) {
-    const int pa = a.facts->place_of(d), pb = b.facts->place_of(d);
-    c.extent[c.outer] = same_dim(d, f.through) ? end - begin : length;
-    c.a_outer[c.outer] = pa < 0 ? 0 : sa.stride[pa];
-    c.b_outer[c.outer] = pb < 0 ? 0 : sb.stride[pb];
-    c.c_outer[c.outer++] = step;
+  const auto stride = [](const tensor_core& x, const slab& s, const dim_facts* d) {
+    const int place = x.facts->place_of(d);
+    return place < 0 ? 0 : s.stride[place];
   };
-  for (int d = 0; d < y.rank(); ++d) {
-    take(y.facts->dim[d], y.local(d), y.stride(d));
-    if (same_dim(y.facts->dim[d], f.through)) to += (begin - y.own(d).offset) * y.stride(d);
-  }
+  const auto take = [&](const tensor_core& x, int d) {
+    const dim_facts* const dim = x.facts->dim[d];
+    c.extent[c.outer] = same_dim(dim, f.through) ? end - begin : x.local(d);
+    c.a_outer[c.outer] = stride(a, sa, dim);
+    c.b_outer[c.outer] = stride(b, sb, dim);
+    c.c_outer[c.outer++] = stride(y, sy, dim);
+  };
+  for (int d = 0; d < y.rank(); ++d) take(y, d);
   for (int d = 0; d < a.rank(); ++d)
-    if (y.facts->place_of(a.facts->dim[d]) < 0) take(a.facts->dim[d], a.local(d), 0);
-  const auto from = [&](const tensor_core& x, const slab& s) {
-    const int place = x.facts->place_of(f.through);
-    const index_t skipped = place < 0 ? 0 : (begin - s.begin) * s.stride[place];
-    return static_cast<const T*>(s.data) + skipped;
-  };
-  local::contract(c, from(a, sa), from(b, sb), to, add);
+    if (y.facts->place_of(a.facts->dim[d]) < 0) take(a, d);
+  for (int d = 0; d < b.rank(); ++d)
+    if (y.facts->place_of(b.facts->dim[d]) < 0 && a.facts->place_of(b.facts->dim[d]) < 0)
+      take(b, d);
+  const auto place = [&f](const tensor_core& x) { return x.facts->place_of(f.through); };
+  local::contract(c, static_cast<const T*>(sa.from<T>(begin, place(a))),
+                  static_cast<const T*>(sb.from<T>(begin, place(b))), sy.from<T>(begin, place(y)),
+                  add);
 }
 /// The elements of a tensor where they lie.
 inline slab slab_of(const tensor_core& x, int place) {
-  slab s{x.data<const void>(), place < 0 ? 0 : x.own(place).offset, {}};
+  slab s{x.data<void>(), place < 0 ? 0 : x.own(place).offset, {}};
   for (int d = 0; d < x.rank(); ++d) s.stride[d] = x.stride(d);
   return s;
 }
 /// Elements of a box one after another.
-inline slab slab_of(const box& b, const void* data, int place) {
-  slab s{data, b.begin[place], {}};
+inline slab slab_of(const box& b, void* data, int place) {
+  slab s{data, place < 0 ? 0 : b.begin[place], {}};
   const strides stride(b);
   for (int d = 0; d < b.rank; ++d) s.stride[d] = stride.at[d];
   return s;
