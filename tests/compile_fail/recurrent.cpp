@@ -84,3 +84,232 @@ auto f(const nn::lstm_parameters<C, float, pixel, hidden, from>& p,
        const std::tuple<first, first>& start, const dm::tensor<float, C, batch, step, pixel>& x) {
   return nn::lstm<step, hidden, from>(nn::model<C>{}, p, start, x);
 }
+
+// mistake: layouts_differ__lstm_start
+// A cell that is whole, where steps leave one that is split.
+// expect: lstm: the first h, or cell, is not under the model's layout, in which a step leaves it for the next; begin with relayout<layout>(h)
+// expect: layouts_differ<
+#ifdef COMPILE_FAIL
+using cell = dm::tensor<float, whole, batch, hidden>;
+#else
+using cell = state;
+#endif
+auto f(const lstm_weights& p, const state& h, const cell& c, const series& x) {
+  return nn::lstm<step, hidden, from>(m, p, std::tuple{h, c}, x);
+}
+
+// mistake: layouts_differ__gru_start
+// The same of the one tensor that a GRU remembers.
+// expect: gru: the first h is not under the model's layout, in which a step leaves it for the next; begin with relayout<layout>(h)
+// expect: layouts_differ<
+#ifdef COMPILE_FAIL
+using L = whole;
+#else
+using L = by_batch;
+#endif
+auto f(const gru_weights& p, const dm::tensor<float, L, batch, hidden>& start, const series& x) {
+  return nn::gru<step, hidden, from>(m, p, start, x);
+}
+
+// mistake: dim_not_in_tensor__lstm_start
+// One start for all of the batch.
+// expect: lstm: the first h, or cell, lacks a dim of the inputs, or has another order: theirs but time and what weights sum, then hidden; expand or permute it
+// expect: dim_not_in_tensor<batch>
+#ifdef COMPILE_FAIL
+using first = dm::tensor<float, by_batch, hidden>;
+#else
+using first = state;
+#endif
+auto f(const lstm_weights& p, const std::tuple<first, first>& start, const series& x) {
+  return nn::lstm<step, hidden, from>(m, p, start, x);
+}
+
+// mistake: dims_differ__gru_start
+// Another order than that of the inputs.
+// expect: gru: the first h lacks a dim of the inputs, or has another order: theirs but time and what weights sum, then hidden; expand or permute it
+// expect: dims_differ<
+#ifdef COMPILE_FAIL
+using first = dm::tensor<float, by_batch, hidden, batch>;
+#else
+using first = state;
+#endif
+auto f(const gru_weights& p, const first& start, const series& x) {
+  return nn::gru<step, hidden, from>(m, p, start, x);
+}
+
+// mistake: elements_differ__lstm_start
+// Inputs in double make gates in double, which leave more than a float remembers.
+// expect: lstm: the first h, or cell, has other elements than a step leaves; cast it
+// expect: elements_differ<float, double>
+using inputs = dm::tensor<double, by_batch, batch, step, pixel>;
+#ifdef COMPILE_FAIL
+using first = state;
+#else
+using first = dm::tensor<double, by_batch, batch, hidden>;
+#endif
+auto f(const lstm_weights& p, const first& h, const inputs& x) {
+  return nn::lstm<step, hidden, from>(m, p, std::tuple{h, h}, x);
+}
+
+// mistake: elements_differ__gru_start
+// expect: gru: the first h has other elements than a step leaves; cast it
+// expect: elements_differ<float, double>
+using inputs = dm::tensor<double, by_batch, batch, step, pixel>;
+#ifdef COMPILE_FAIL
+using first = state;
+#else
+using first = dm::tensor<double, by_batch, batch, hidden>;
+#endif
+auto f(const gru_weights& p, const first& start, const inputs& x) {
+  return nn::gru<step, hidden, from>(m, p, start, x);
+}
+
+// mistake: dim_is_split__lstm_gates
+// Gates on different ranks, and a step joins all of them.
+// expect: lstm: the model's layout splits the gates, and a step needs all of one element; split the hidden dim instead
+// expect: dim_is_split<
+#ifdef COMPILE_FAIL
+using C = dm::layout<pod, dm::split<nn::lstm_gate, rows>>;
+#else
+using C = dm::layout<pod, dm::split<hidden, rows>>;
+#endif
+using first = dm::tensor<float, C, batch, hidden>;
+auto f(const lstm_weights& p, const std::tuple<first, first>& start, const series& x) {
+  return nn::lstm<step, hidden, from>(nn::model<C>{}, p, start, x);
+}
+
+// mistake: dim_is_split__gru_gates
+// The same of three gates, over an axis of any size.
+// expect: gru: the model's layout splits the gates, and a step needs all of one element; split the hidden dim instead
+// expect: dim_is_split<
+#ifdef COMPILE_FAIL
+using C = dm::layout<pod, dm::split<dm::uneven<nn::gru_gate>, rows>>;
+#else
+using C = dm::layout<pod, dm::split<hidden, rows>>;
+#endif
+auto f(const gru_weights& p, const dm::tensor<float, C, batch, hidden>& start, const series& x) {
+  return nn::gru<step, hidden, from>(nn::model<C>{}, p, start, x);
+}
+
+// mistake: dims_share_mesh_axis__lstm
+// The hidden dim, as a step writes it and as the next reads it, over the same axis.
+// expect: lstm: the model's layout splits two dims over one axis that meet in a step's product; split one of them, or let one give way: split_if_free
+// expect: dims_share_mesh_axis<
+#ifdef COMPILE_FAIL
+using C = dm::layout<pod, dm::split<hidden, rows>, dm::split<from, rows>>;
+#else
+using C = dm::layout<pod, dm::split<hidden, rows>, dm::split_if_free<from, rows>>;
+#endif
+using first = dm::tensor<float, C, batch, hidden>;
+auto f(const lstm_weights& p, const std::tuple<first, first>& start, const series& x) {
+  return nn::lstm<step, hidden, from>(nn::model<C>{}, p, start, x);
+}
+
+// mistake: dims_share_mesh_axis__gru
+// expect: gru: the model's layout splits two dims over one axis that meet in a step's product; split one of them, or let one give way: split_if_free
+// expect: dims_share_mesh_axis<
+#ifdef COMPILE_FAIL
+using C = dm::layout<pod, dm::split<batch, rows>, dm::split<from, rows>>;
+#else
+using C = dm::layout<pod, dm::split<batch, rows>, dm::split<from, cols>>;
+#endif
+auto f(const gru_weights& p, const dm::tensor<float, C, batch, hidden>& start, const series& x) {
+  return nn::gru<step, hidden, from>(nn::model<C>{}, p, start, x);
+}
+
+// mistake: wrong_arguments__lstm_one
+// One tensor to begin with, as of a GRU.
+// expect: lstm: it remembers two tensors, and begins with one here: begin with h and a cell, as in lstm<time, hidden, from>(m, p, {h, cell}, x)
+// expect: wrong_arguments<
+auto f(const lstm_weights& p, const state& h, const series& x) {
+#ifdef COMPILE_FAIL
+  return nn::lstm<step, hidden, from>(m, p, h, x, {.segment = 2});
+#else
+  return nn::lstm<step, hidden, from>(m, p, {h, h}, x, {.segment = 2});
+#endif
+}
+
+// mistake: wrong_arguments__lstm_swapped
+// expect: lstm: the inputs stand where the first h and cell belong, and these in their place: lstm<time, hidden, from>(m, p, {h, cell}, x)
+// expect: wrong_arguments<
+auto f(const lstm_weights& p, const both& start, const series& x) {
+#ifdef COMPILE_FAIL
+  const auto [last, h] = nn::lstm<step, hidden, from>(m, p, x, start);
+#else
+  const auto [last, h] = nn::lstm<step, hidden, from>(m, p, start, x);
+#endif
+  return dm::sum(h);
+}
+
+// mistake: wrong_arguments__lstm_swapped_braces
+// expect: lstm: the inputs stand where the first h and cell belong, and these in their place: lstm<time, hidden, from>(m, p, {h, cell}, x)
+// expect: wrong_arguments<
+// levels: 1
+auto f(const lstm_weights& p, const state& h, const series& x) {
+#ifdef COMPILE_FAIL
+  return nn::lstm<step, hidden, from>(m, p, x, {h, h});
+#else
+  return nn::lstm<step, hidden, from>(m, p, {h, h}, x);
+#endif
+}
+
+// mistake: wrong_arguments__lstm
+// The parameters before the model.
+// expect: lstm: the arguments are a model, lstm_parameters, the first h and cell, and inputs: lstm<time, hidden, from>(m, p, {h, cell}, x)
+// expect: wrong_arguments<
+auto f(const lstm_weights& p, const both& start, const series& x) {
+#ifdef COMPILE_FAIL
+  return nn::lstm<step, hidden, from>(p, m, start, x);
+#else
+  return nn::lstm<step, hidden, from>(m, p, start, x);
+#endif
+}
+
+// mistake: wrong_arguments__gru_several
+// A cell beside h, as of an LSTM.
+// expect: gru: it remembers h alone, and begins with more here: begin with h, as in gru<time, hidden, from>(m, p, h, x), or take an lstm
+// expect: wrong_arguments<
+#ifdef COMPILE_FAIL
+using first = both;
+#else
+using first = state;
+#endif
+auto f(const gru_weights& p, const first& start, const series& x) {
+  return nn::gru<step, hidden, from>(m, p, start, x);
+}
+
+// mistake: wrong_arguments__gru_braces
+// expect: gru: it remembers h alone, and begins with more here: begin with h, as in gru<time, hidden, from>(m, p, h, x), or take an lstm
+// expect: wrong_arguments<
+// levels: 1
+auto f(const gru_weights& p, const state& h, const series& x) {
+#ifdef COMPILE_FAIL
+  return nn::gru<step, hidden, from>(m, p, {h, h}, x);
+#else
+  return nn::gru<step, hidden, from>(m, p, h, x);
+#endif
+}
+
+// mistake: wrong_arguments__gru_swapped
+// expect: gru: the inputs stand where the first h belongs, and it in their place: gru<time, hidden, from>(m, p, h, x)
+// expect: wrong_arguments<
+auto f(const gru_weights& p, const state& h, const series& x) {
+#ifdef COMPILE_FAIL
+  const auto [last, all] = nn::gru<step, hidden, from>(m, p, x, h);
+#else
+  const auto [last, all] = nn::gru<step, hidden, from>(m, p, h, x);
+#endif
+  return dm::sum(all);
+}
+
+// mistake: wrong_arguments__gru
+// Without the dim that the step before is read by.
+// expect: gru: the arguments are a model, gru_parameters, the first h, and inputs: gru<time, hidden, from>(m, p, h, x)
+// expect: wrong_arguments<
+auto f(const gru_weights& p, const state& h, const series& x) {
+#ifdef COMPILE_FAIL
+  return nn::gru<step, hidden>(m, p, h, x);
+#else
+  return nn::gru<step, hidden, from>(m, p, h, x);
+#endif
+}

@@ -15,6 +15,7 @@
 #include "dimesh/grad/recur.hpp"
 #include "dimesh/nn/dense.hpp"
 #include "dimesh/nn/parameter.hpp"
+#include "dimesh/nn/recurrent_faults.hpp"
 
 namespace dimesh::nn {
 
@@ -98,54 +99,138 @@ template <class Hidden, class From, class M> struct gru_step {
   }
 };
 
-/// D, if none of a tensor's dims is it.
-template <class D, class X> struct lacking_dim {
-  static constexpr bool has = dimesh::detail::index_of<D, typename spec_of<X>::dims> >= 0;
-  using type = std::conditional_t<has, no_fault, dim_not_in_tensor<D>>;
-};
-template <class D, class X>
-using lacking_fault = dimesh::detail::unless_poison<X, lacking_dim<D, X>>;
-/// What a call names beside dims that its parameters, or the first h, do not have.
-template <class Gate, class Hidden, class From, class P, class H> struct names_fault {
-  using state = std::remove_cvref_t<decltype(std::declval<const P&>().state)>;
-  using type =
-      typename dimesh::detail::first_of<lacking_fault<Gate, state>, lacking_fault<Hidden, state>,
-                                        lacking_fault<From, state>, lacking_fault<Hidden, H>>::type;
-};
-
 }  // namespace detail
 
 /// h and cell along Time, from `start`, a tuple of both. Shapes: x [.., Time, In]; h and cell
 /// [.., Hidden] under the model's layout; result: the last of both, and h [Time, .., Hidden].
-template <Dim Time, Dim Hidden, Dim From, Layout C, class M, class P, class H, Operand X>
-constexpr auto lstm(const model<C, M>& m, const P& p, const lstm_carry<H>& start, const X& x,
+template <Dim Time, Dim Hidden, Dim From, Layout C, class M, detail::Cell P, Operand H, Operand K,
+          Operand X>
+constexpr auto lstm(const model<C, M>& m, const P& p, const std::tuple<H, K>& start, const X& x,
                     const recur_options& how = {}) {
-  using fault = typename detail::names_fault<lstm_gate, Hidden, From, P, H>::type;
-  static_assert(ok<fault>,
+  using names = typename detail::names_fault<lstm_gate, Hidden, From, P, H, K>::type;
+  static_assert(ok<names>,
                 "lstm: the parameters, or the first h, lack a dim that belongs to the call: take "
                 "lstm_parameters of the dims in lstm<time, hidden, from>(m, p, {h, cell}, x)");
-  if constexpr (!ok<fault>) {
+  if constexpr (!ok<names>) {
     return std::tuple<poison, poison>{};
   } else {
-    const detail::lstm_step<Hidden, From, model<C, M>> step{m};
-    return recur<Time>(how, step, p, start, add_bias(m, project(m, x, p.in), p.bias));
+    const auto z = add_bias(m, project(m, x, p.in), p.bias);
+    using Z = std::remove_const_t<decltype(z)>;
+    using fault = typename dimesh::detail::first_of<
+        typename detail::product_of_step<C, Hidden, P, H>::type,
+        typename detail::start_fault<Time, lstm_gate, Z, H, K>::type>::type;
+    static_assert(ok<only<fault, dim_not_in_tensor, dims_differ>>,
+                  "lstm: the first h, or cell, lacks a dim of the inputs, or has another order: "
+                  "theirs but time and what weights sum, then hidden; expand or permute it");
+    static_assert(ok<only<fault, layouts_differ>>,
+                  "lstm: the first h, or cell, is not under the model's layout, in which a step "
+                  "leaves it for the next; begin with relayout<layout>(h)");
+    static_assert(ok<only<fault, dim_is_split>>,
+                  "lstm: the model's layout splits the gates, and a step needs all of one element; "
+                  "split the hidden dim instead");
+    static_assert(ok<only<fault, dims_share_mesh_axis>>,
+                  "lstm: the model's layout splits two dims over one axis that meet in a step's "
+                  "product; split one of them, or let one give way: split_if_free");
+    static_assert(ok<only<fault, elements_differ>>,
+                  "lstm: the first h, or cell, has other elements than a step leaves; cast it");
+    if constexpr (!ok<fault>)
+      return std::tuple<poison, poison>{};
+    else
+      return recur<Time>(how, detail::lstm_step<Hidden, From, model<C, M>>{m}, p, start, z);
   }
+}
+/// The same from {h, cell}.
+template <Dim Time, Dim Hidden, Dim From, Layout C, class M, detail::Cell P, Operand H, Operand X>
+constexpr auto lstm(const model<C, M>& m, const P& p, const H (&start)[2], const X& x,
+                    const recur_options& how = {}) {
+  return nn::lstm<Time, Hidden, From>(m, p, lstm_carry<H>{start[0], start[1]}, x, how);
 }
 
 /// The same of a GRU, which remembers h alone.
-template <Dim Time, Dim Hidden, Dim From, Layout C, class M, class P, Operand H, Operand X>
+template <Dim Time, Dim Hidden, Dim From, Layout C, class M, detail::Cell P, Operand H, Operand X>
 constexpr auto gru(const model<C, M>& m, const P& p, const H& start, const X& x,
                    const recur_options& how = {}) {
-  using fault = typename detail::names_fault<gru_gate, Hidden, From, P, H>::type;
-  static_assert(ok<fault>,
+  constexpr bool swapped =
+      !is_poison<X> && detail::has_dim<Time, H>() && !detail::has_dim<Time, X>();
+  using names = typename detail::names_fault<gru_gate, Hidden, From, P, H>::type;
+  static_assert(ok<detail::fault_if<swapped, wrong_arguments<H, X>>>,
+                "gru: the inputs stand where the first h belongs, and it in their place: "
+                "gru<time, hidden, from>(m, p, h, x)");
+  static_assert(swapped || ok<names>,
                 "gru: the parameters, or the first h, lack a dim that belongs to the call: take "
                 "gru_parameters of the dims in gru<time, hidden, from>(m, p, h, x)");
-  if constexpr (!ok<fault>) {
+  if constexpr (swapped || !ok<names>) {
     return std::tuple<poison, poison>{};
   } else {
-    const detail::gru_step<Hidden, From, model<C, M>> step{m};
-    return recur<Time>(how, step, p, start, add_bias(m, project(m, x, p.in), p.bias));
+    const auto z = add_bias(m, project(m, x, p.in), p.bias);
+    using Z = std::remove_const_t<decltype(z)>;
+    using fault = typename dimesh::detail::first_of<
+        typename detail::product_of_step<C, Hidden, P, H>::type,
+        typename detail::start_fault<Time, gru_gate, Z, H>::type>::type;
+    static_assert(ok<only<fault, dim_not_in_tensor, dims_differ>>,
+                  "gru: the first h lacks a dim of the inputs, or has another order: theirs but "
+                  "time and what weights sum, then hidden; expand or permute it");
+    static_assert(ok<only<fault, layouts_differ>>,
+                  "gru: the first h is not under the model's layout, in which a step leaves it for "
+                  "the next; begin with relayout<layout>(h)");
+    static_assert(ok<only<fault, dim_is_split>>,
+                  "gru: the model's layout splits the gates, and a step needs all of one element; "
+                  "split the hidden dim instead");
+    static_assert(ok<only<fault, dims_share_mesh_axis>>,
+                  "gru: the model's layout splits two dims over one axis that meet in a step's "
+                  "product; split one of them, or let one give way: split_if_free");
+    static_assert(ok<only<fault, elements_differ>>,
+                  "gru: the first h has other elements than a step leaves; cast it");
+    if constexpr (!ok<fault>)
+      return std::tuple<poison, poison>{};
+    else
+      return recur<Time>(how, detail::gru_step<Hidden, From, model<C, M>>{m}, p, start, z);
   }
+}
+
+// What these say to other arguments, or to the same in another order.
+template <class... Named, class M, class P, class S, class X>
+  requires(!(detail::begins_cell<M, P, Named...> && detail::is_pair<S> && Operand<X>))
+constexpr std::tuple<poison, poison> lstm(const M&, const P&, const S&, const X&,
+                                          const recur_options& = {}) {
+  constexpr bool begins = detail::begins_cell<M, P, Named...>;
+  constexpr bool one = begins && Operand<S> && Operand<X>;
+  constexpr bool swapped = begins && Operand<S> && detail::is_pair<X>;
+  static_assert(ok<detail::fault_if<one, wrong_arguments<S>>>,
+                "lstm: it remembers two tensors, and begins with one here: begin with h and a "
+                "cell, as in lstm<time, hidden, from>(m, p, {h, cell}, x)");
+  static_assert(ok<detail::fault_if<swapped, wrong_arguments<S, X>>>,
+                "lstm: the inputs stand where the first h and cell belong, and these in their "
+                "place: lstm<time, hidden, from>(m, p, {h, cell}, x)");
+  static_assert(ok<detail::fault_if<!one && !swapped, wrong_arguments<M, P, S, X>>>,
+                "lstm: the arguments are a model, lstm_parameters, the first h and cell, and "
+                "inputs: lstm<time, hidden, from>(m, p, {h, cell}, x)");
+  return {};
+}
+template <class... Named, class M, class P, class S, class X>
+  requires(!(detail::begins_cell<M, P, Named...> && Operand<S> && Operand<X>))
+constexpr std::tuple<poison, poison> gru(const M&, const P&, const S&, const X&,
+                                         const recur_options& = {}) {
+  constexpr bool several =
+      detail::begins_cell<M, P, Named...> && (detail::is_pair<S> || detail::is_pair<X>);
+  static_assert(ok<detail::fault_if<several, wrong_arguments<S, X>>>,
+                "gru: it remembers h alone, and begins with more here: begin with h, as in "
+                "gru<time, hidden, from>(m, p, h, x), or take an lstm");
+  static_assert(ok<detail::fault_if<!several, wrong_arguments<M, P, S, X>>>,
+                "gru: the arguments are a model, gru_parameters, the first h, and inputs: "
+                "gru<time, hidden, from>(m, p, h, x)");
+  return {};
+}
+// The same of what stands in braces.
+template <class... Named, class M, class P, Operand S, class H>
+constexpr auto lstm(const M& m, const P& p, const S& s, const H (&x)[2],
+                    const recur_options& how = {}) {
+  return nn::lstm<Named...>(m, p, s, lstm_carry<H>{x[0], x[1]}, how);
+}
+template <class... Named, class M, class P, class H, class X>
+constexpr auto gru(const M& m, const P& p, const H (&s)[2], const X& x,
+                   const recur_options& how = {}) {
+  return nn::gru<Named...>(m, p, lstm_carry<H>{s[0], s[1]}, x, how);
 }
 
 }  // namespace dimesh::nn
