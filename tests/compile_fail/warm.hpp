@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What do most mistakes and their twins instantiate? fork_server.py has it precompiled with the names,
-// so that no copy of the compiler does it again: half of a case's time. Nothing here is wrong.
+// What do most mistakes and their twins instantiate? fork_server.py has it precompiled with the
+// names, so that no copy of the compiler does it again: two fifths of a case's time. Nothing here
+// is wrong.
 #pragma once
 
 #include "names.hpp"

@@ -31,8 +31,8 @@ using blocks_of_r = L<plane, cut<q, x>, cut<r, y>>;
 
 // ---- memory -------------------------------------------------------------------------------------
 
-/// The most bytes that a call takes beside what is alive when it begins: scratch, as a tape has room
-/// for cotangents already.
+/// The most bytes that a call takes beside what is alive when it begins: scratch, as a tape has
+/// room for cotangents already.
 template <class F> dm::index_t taken_by(const F& f) {
   dm::detail::pool& memory = dm::detail::pool::instance();
   memory.restart_peak();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How do blocks and panels of an operand get to those who multiply them? Blocks go from neighbour to
-// neighbour; panels are broadcast by who has them. Either is under way while a product is computed.
+// How do blocks and panels of an operand get to those who multiply them? Blocks go from neighbour
+// to neighbour; panels are broadcast by who has them. Either is under way while a product is
+// computed.
 //
 //   go_round<float>(x, source, [&](begin, end, slab) { ... })   // every block, one's own first
 //   slab s = start_panel<float>(x, source, owner, begin, end, room, requests)
