@@ -117,6 +117,34 @@ auto f(const alone& x) { return dm::fft_exchange<hidden>(x); }
 auto f(const alone& x) { return dm::ifft_exchange<batch>(x); }
 #endif
 
+// mistake: dim_already_in_tensor__rfft_exchange
+// expect: rfft, irfft: the tensor has the new dim already; choose another for the result
+// expect: dim_already_in_tensor<batch>
+#ifdef COMPILE_FAIL
+auto f(const samples& x) { return dm::rfft_exchange<hidden, batch>(x); }
+#else
+auto f(const samples& x) { return dm::rfft_exchange<hidden, half>(x); }
+#endif
+
+// mistake: extents_differ__irfft_exchange
+// expect: rfft, irfft: of N real numbers the half transform has N / 2 + 1; give one of the dims another extent
+// expect: extents_differ<half, point>
+#ifdef COMPILE_FAIL
+auto f(const spectrum& x) { return dm::irfft_exchange<half, point>(x); }
+#else
+auto f(const spectrum& x) { return dm::irfft_exchange<half, hidden>(x); }
+#endif
+
+// mistake: element_not_differentiable__rfft_exchange
+// expect: fft_all_to_all, fft_exchange (ifft_.., ..): not of such elements; rfft_.. takes float or double, irfft_.. std::complex of them, the others both; cast<T> them
+// expect: element_not_differentiable<std::complex<double>
+using complex_samples = dm::tensor<number, hybrid, batch, hidden>;
+#ifdef COMPILE_FAIL
+auto f(const complex_samples& x) { return dm::rfft_exchange<hidden, half>(x); }
+#else
+auto f(const complex_samples& x) { return dm::rfft_exchange<hidden, half>(dm::real(x)); }
+#endif
+
 // mistake: dim_has_halo__fft_exchange
 // expect: fft_all_to_all, fft_exchange (ifft_.., ..): blocks with halos stay where they are; transform the tensor without them
 #ifdef COMPILE_FAIL

@@ -267,6 +267,14 @@ auto f() { return dm::rfft_all_to_all<hidden>(x); }
 auto f() { return dm::rfft_all_to_all<hidden, half>(x); }
 #endif
 
+// mistake: misused_numbers__rfft_exchange
+// expect: rfft_exchange: a dim and that of half as many frequencies stand in the angle brackets, a tensor in the parentheses: rfft_exchange<time, half>(x)
+#ifdef COMPILE_FAIL
+auto f() { return dm::rfft_exchange<hidden>(x); }
+#else
+auto f() { return dm::rfft_exchange<hidden, half>(x); }
+#endif
+
 // mistake: misused_numbers__log_sum_exp
 // expect: log_sum_exp: dims stand in the angle brackets, a tensor in the parentheses: log_sum_exp<label>(x)
 #ifdef COMPILE_FAIL

@@ -3,6 +3,7 @@
 #include <complex>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/fft_all_to_all.hpp>
+#include <dimesh/op/fft_exchange.hpp>
 
 #include "names.hpp"
 
@@ -151,6 +152,23 @@ auto f() { return dm::irfft_all_to_all<half, hidden>(z); }
 auto f() { return dm::irfft_all_to_all<0, 1>(z); }
 #else
 auto f() { return dm::irfft_all_to_all<half, hidden>(z); }
+#endif
+
+// mistake: misused_operands__irfft_exchange
+// expect: irfft_exchange: the dim of frequencies and the new one stand in the angle brackets, a tensor in the parentheses: irfft_exchange<half, time>(x)
+// expect: wrong_arguments<
+#ifdef COMPILE_FAIL
+auto f() { return dm::irfft_exchange<half>(z); }
+#else
+auto f() { return dm::irfft_exchange<half, hidden>(z); }
+#endif
+
+// mistake: misused_operands__irfft_exchange_counted
+// expect: irfft_exchange: the dim of frequencies and the new one stand in the angle brackets, a tensor in the parentheses: irfft_exchange<half, time>(x)
+#ifdef COMPILE_FAIL
+auto f() { return dm::irfft_exchange<0, 1>(z); }
+#else
+auto f() { return dm::irfft_exchange<half, hidden>(z); }
 #endif
 
 // mistake: misused_operands__cross_entropy_swapped

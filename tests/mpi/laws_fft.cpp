@@ -2,7 +2,7 @@
 // Fourier transforms along dims that are whole or split: against naive sums over whole arrays under
 // every layout that their rules allow, three dims under a sample; their transposes and costs; which
 // layouts come out.
-// alone: it alone links FFTW
+// alone: it links FFTW
 // ranks: 1 2 4
 // checks: 6148 9206 12296
 // labels: sanitize_all
@@ -16,7 +16,7 @@
 #include "dimesh/op/fft_exchange.hpp"
 #include "dimesh/op/to_rank.hpp"
 #include "dimesh/plan/probe.hpp"
-#include "support/odd_layouts.hpp"
+#include "support/dft.hpp"
 
 namespace {
 
@@ -24,66 +24,8 @@ using std::abs;  // of Kokkos' complex numbers: theirs
 using namespace test_support;
 namespace dm = dimesh;
 
-const auto needs_fftw = doctest::skip(!dm::local::has_fftw);
-
 struct h : dm::dim<> {};
 
-/// The parts of a complex array.
-struct numbers_pair {
-  array re, im;
-};
-
-/// sum over n of a[n] exp(sign 2 pi i k n / N) along one dim, times `by`; the first `kept` k.
-numbers_pair dft(const numbers_pair& a, const std::string& dim, int sign, double by = 1,
-                 index_t kept = -1) {
-  const auto d = static_cast<std::size_t>(a.re.place(dim));
-  const index_t n = a.re.size[d];
-  extents size = a.re.size;
-  if (kept >= 0) size[d] = kept;
-  numbers_pair out{make(a.re.dims, size, [](const auto&) { return 0.0; }), {}};
-  out.im = out.re;
-  std::size_t at = 0;
-  for_each_index(size, [&](extents index) {
-    const index_t k = index[d];
-    double re = 0, im = 0;
-    for (index_t j = 0; j < n; ++j) {
-      index[d] = j;
-      const double turn = sign * 2 * M_PI * static_cast<double>(k * j % n) / static_cast<double>(n);
-      const double x = value_at(a.re, a.re.dims, index), y = value_at(a.im, a.re.dims, index);
-      re += x * std::cos(turn) - y * std::sin(turn), im += x * std::sin(turn) + y * std::cos(turn);
-    }
-    out.re.values[at] = re * by, out.im.values[at++] = im * by;
-  });
-  return out;
-}
-double inverse_of(const array& a, const std::string& dim) {
-  return 1.0 / static_cast<double>(a.size[static_cast<std::size_t>(a.place(dim))]);
-}
-numbers_pair nothing_imaginary(const array& a) {
-  return {a, map([](const auto&) { return 0.0; }, {a})};
-}
-/// The whole transform of which the first half is a; along n elements.
-numbers_pair completed(const numbers_pair& a, const std::string& dim, index_t n) {
-  const auto d = static_cast<std::size_t>(a.re.place(dim));
-  extents size = a.re.size;
-  size[d] = n;
-  numbers_pair out{make(a.re.dims, size, [](const auto&) { return 0.0; }), {}};
-  out.im = out.re;
-  std::size_t at = 0;
-  for_each_index(size, [&](extents index) {
-    const index_t k = index[d];
-    const bool other = 2 * k > n, end = k == 0 || 2 * k == n;
-    if (other) index[d] = n - k;
-    out.re.values[at] = value_at(a.re, a.re.dims, index);
-    out.im.values[at++] = end ? 0 : (other ? -1 : 1) * value_at(a.im, a.re.dims, index);
-  });
-  return out;
-}
-
-template <class Z> void check_parts(const Z& z, const numbers_pair& want) {
-  CHECK(agrees(dm::real(z), want.re, 1e-11));
-  CHECK(agrees(dm::imag(z), want.im, 1e-11));
-}
 template <class D, class X> inline constexpr bool is_whole = !dm::is_split<dm::spec_of<X>, D>;
 
 const std::vector<extents> sizes = {{4, 6}, {5, 3}, {0, 3}, {3, 1}, {2, 9}};
@@ -162,9 +104,6 @@ TEST_CASE("of real numbers along split dims" * needs_fftw) {
         CHECK(agrees(dm::irfft_all_to_all<h, p, q>(y, p{n}), a, 1e-11));
       });
 }
-
-/// Inner products of transforms are of the size of their operands, times N.
-constexpr precision transforms{1, 1e-11};
 
 TEST_CASE("transposes and costs: the local ones" * needs_fftw) {
   for_each_case<line, unevenly_with_partial, p, q>({{5, 4}, {2, 6}}, [](auto v, const array& a) {
@@ -257,17 +196,6 @@ static_assert(dm::detail::six_step_rows(17, 4) == 1);
 static_assert(dm::detail::six_step_rows(64, 1) == 1);
 static_assert(dm::detail::six_step_rows(0, 4) == 1);
 
-/// The transpose on all ranks, and the cost on the one at the origin, whose blocks are the longest.
-template <class F, class... X>
-void check_moves(const F& f, const std::vector<array>& a, const X&... x) {
-  for (const unsigned once : {0u, ~0u}) {
-    const operation_report r = run_adjoint(f, once, 1, a, x...);
-    CHECK(std::abs(r.tangent - r.cotangent) <= 1e-10 * std::max(1.0, std::abs(r.tangent)));
-    if (std::get<0>(std::tie(x...)).grid().rank() != 0) continue;
-    CHECK(r.forward == "");
-    CHECK(r.backward == "");
-  }
-}
 /// Dim p of v, with elements a, as it lies, there and back.
 template <class X>
 void check_where_it_lies(const X& v, const X& w, const array& a, const array& b) {
@@ -314,18 +242,6 @@ TEST_CASE("dims that stay split: blocks of any lengths, at one place, over two a
     if (g.size<x>() > 1)  // the first has nothing
       lies(dm::detail::tag<four<split<dm::ragged<p>, x>>>{}, dm::cuts_by_speed<p>(24, speeds));
   });
-}
-
-template <class F> std::string told(const F& f) {
-  try {
-    f();
-  } catch (const dm::error& e) {
-    return e.what();
-  }
-  return "";
-}
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 TEST_CASE("blocks of any lengths and tensors at one place: along dims whole or split" *

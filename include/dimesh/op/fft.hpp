@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is the discrete Fourier transform of a tensor along some of its dims? Local: a rank holds
-// those dims whole (op/fft_all_to_all.hpp has them split). Dims keep their names and places.
+// those dims whole. (Of split ones, op/fft_all_to_all.hpp moves the splits, and op/fft_exchange.hpp
+// leaves them: fft_exchange, rfft_exchange and their inverses.) Dims keep their names and places.
 //
 //   fft<x>(u), fft<x, y, z>(u)     sum over n of u[n] exp(-2 pi i k n / N): not divided; complex
 //   ifft<x, y>(v)                  sum over k of v[k] exp(+2 pi i k n / N), divided by all N

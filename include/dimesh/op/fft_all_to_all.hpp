@@ -8,7 +8,7 @@
 //   ifft_all_to_all<x, y, z>(v)                     back to where they were; relayout<L> elsewhere
 //   rfft_all_to_all<x, half, y, z>(u), irfft_all_to_all<half, x, y, z>(v)
 //
-// A dim that is to stay split, or has none beside it: op/fft_exchange.hpp.
+// A dim that is to stay split, or has none beside it: op/fft_exchange.hpp, rfft_exchange for reals.
 //
 // New splits are uneven<> where types do not say that they come out even. Forward transforms begin
 // with the last of the dims that are split, inverse ones with the first. Gradients go the same way

@@ -6,14 +6,18 @@
 //   fft_exchange<time>(u[time/rows])               -> [time/rows], complex
 //   ifft_exchange<time>(v)                         back
 //   fft_exchange<y, x>(u[y/rows, x/cols])          -> [y/rows, x/cols], one dim after the other
+//   rfft_exchange<time, half>(u[time/rows])        -> [half/rows]: u real, half : dim<N/2 + 1>
+//   irfft_exchange<half, time>(v)                  back; time{n} behind v, if the run says how many
 //
-// Layouts stay, blocks of ragged dims become uneven. The work is spread as evenly as N has divisors
-// near its root: where N is prime, one rank has all of it. Real numbers travel as such the first
-// time. Gradients go the same way back. Values, elements and normalisation: op/fft.hpp.
+// Layouts stay, blocks of ragged dims become uneven, and so do those of a half where types do not
+// say that they come out even. The work is spread as evenly as N has divisors near its root: where
+// N is prime, one rank has all of it. Real numbers travel as such, and halves as halves. Gradients
+// go the same way back. Values, elements and normalisation: op/fft.hpp.
 #pragma once
 
 #include "dimesh/op/fft_all_to_all.hpp"
-#include "dimesh/op/parts/six_steps.hpp"
+#include "dimesh/op/parts/six_steps_of_half.hpp"
+#include "dimesh/op/refusals/misuse_of_fft_exchange.hpp"
 #include "dimesh/op/stop_gradient.hpp"
 
 namespace dimesh {
@@ -26,6 +30,22 @@ template <class... D> struct fft_exchange_rule : keeps_dims {
   static constexpr outcome of(rule_operands x, dim_list) {
     const outcome o = fft_dims_rule_of(x[0], dims_in<named>, false, fft_takes::both);
     if (!o.ok()) return o;
+    const dim_facts* const h = haloed_dim(x[0]);
+    return h == nullptr ? o : blamed(fault_code::dim_has_halo, h);
+  }
+};
+
+/// The same of a half transform from dim From to dim To.
+template <bool Forward, class From, class To, bool Fits, class... More>
+struct half_exchange_rule : keeps_dims {
+  using named = list<From, To, More...>;
+  static constexpr outcome of(rule_operands x, dim_list) {
+    constexpr auto what = Forward ? fft_takes::real : fft_takes::complex;
+    const outcome o = fft_dims_rule_of(x[0], dims_in<list<From, More...>>, false, what);
+    if (!o.ok()) return o;
+    if (x[0].place_of(&facts_of_dim<To>) >= 0)
+      return blamed(fault_code::dim_already_in_tensor, &facts_of_dim<To>);
+    if (!Fits) return blamed(fault_code::extents_differ, &facts_of_dim<From>, &facts_of_dim<To>);
     const dim_facts* const h = haloed_dim(x[0]);
     return h == nullptr ? o : blamed(fault_code::dim_has_halo, h);
   }
@@ -45,7 +65,7 @@ constexpr auto six_steps(std::string_view call, const X& x) {
   auto cut = as_numbers(apply_rule<to_columns_rule<D>, value_of<X>>(
       merged_exchange_op<value_of<X>>{d, 1, parts, call}, x));
   using T = value_of<std::remove_cvref_t<decltype(cut)>>;
-  const auto turned = columns_whole<d>(
+  const auto turned = made_whole<d + 1, d>(
       apply_rule_onto<like_rule, T>(twiddled_fft_op<T>{d, Forward, false, call}, cut));
   const double scale = Forward ? 1 : one_over_points(core, 1u << d);
   using dims = typename spec_of<std::remove_cvref_t<decltype(turned)>>::dims;
@@ -82,12 +102,16 @@ constexpr auto fft_where_it_lies(std::string_view call, const X& x) {
   }
 }
 /// Along one dim after another.
+template <bool Forward, class X>
+constexpr auto fft_one_by_one(std::string_view, list<>, const X& x) {
+  return x;
+}
 template <bool Forward, class D, class... More, class X>
-constexpr auto fft_one_by_one(std::string_view call, const X& x) {
+constexpr auto fft_one_by_one(std::string_view call, list<D, More...>, const X& x) {
   if constexpr (sizeof...(More) == 0)
     return fft_where_it_lies<Forward, D>(call, x);
   else
-    return fft_one_by_one<Forward, More...>(call, fft_where_it_lies<Forward, D>(call, x));
+    return fft_one_by_one<Forward>(call, list<More...>{}, fft_where_it_lies<Forward, D>(call, x));
 }
 
 }  // namespace detail
@@ -102,7 +126,7 @@ template <Dim D, Dim... More, Operand X> constexpr auto fft_exchange(const X& x)
     return poison{};
   } else {
     detail::check<rule>("fft_exchange", x);
-    return detail::fft_one_by_one<true, D, More...>("fft_exchange", x);
+    return detail::fft_one_by_one<true>("fft_exchange", detail::list<D, More...>{}, x);
   }
 }
 /// The inverse, divided by the number of elements along D, More....
@@ -114,49 +138,47 @@ template <Dim D, Dim... More, Operand X> constexpr auto ifft_exchange(const X& x
     return poison{};
   } else {
     detail::check<rule>("ifft_exchange", x);
-    return detail::fft_one_by_one<false, D, More...>("ifft_exchange", x);
+    return detail::fft_one_by_one<false>("ifft_exchange", detail::list<D, More...>{}, x);
   }
 }
 
-// ---- names and arguments of the wrong kind ------------------------------------------------------
-
-namespace detail {
-using fft_exchange_call = call_taking<some_dims, 1, a_tensor>;
-using ifft_exchange_call = call_taking<some_dims, 1, a_tensor>;
-}  // namespace detail
-
-template <class... N, class... A>
-  requires detail::is_misused<detail::fft_exchange_call, detail::list<N...>, A...>
-constexpr poison fft_exchange(const A&...) {
-  static_assert(ok<detail::misuse<detail::fft_exchange_call, detail::list<N...>, A...>>,
-                "fft_exchange: dims stand in the angle brackets, a tensor in the parentheses: "
-                "fft_exchange<time>(x)");
-  return {};
+/// The forward transform of real numbers along D, of which H, in its place and split as it is, has
+/// the first half; then along More.... [.., D, ..] -> complex [.., H, ..]; not divided. H has N / 2
+/// + 1 elements. Three exchanges where several ranks split D, of N real numbers and twice of half
+/// as many complex ones; for each of More... as in fft_exchange. Throws dimesh::error where the
+/// extents do not fit.
+template <Dim D, Dim H, Dim... More, Operand X> constexpr auto rfft_exchange(const X& x) {
+  using rule = detail::half_exchange_rule<true, D, H, detail::is_half_of<D, H>, More...>;
+  using fault = detail::fault_of<rule, X>;
+  detail::assert_fft_moves<fault>();
+  detail::assert_half<fault>();
+  if constexpr (!ok<fault> || is_poison<X>) {
+    return poison{};
+  } else {
+    detail::check<rule>("rfft_exchange", x);
+    return detail::fft_one_by_one<true>("rfft_exchange", detail::list<More...>{},
+                                        detail::to_half_where_it_lies<D, H>("rfft_exchange", x));
+  }
 }
-template <index_t First, index_t... More, class... A>
-  requires detail::has_operand<A...>
-constexpr poison fft_exchange(const A&...) {
-  static_assert(ok<detail::dim_by_number<First, More...>>,
-                "fft_exchange: dims stand in the angle brackets, a tensor in the parentheses: "
-                "fft_exchange<time>(x)");
-  return {};
-}
-
-template <class... N, class... A>
-  requires detail::is_misused<detail::ifft_exchange_call, detail::list<N...>, A...>
-constexpr poison ifft_exchange(const A&...) {
-  static_assert(ok<detail::misuse<detail::ifft_exchange_call, detail::list<N...>, A...>>,
-                "ifft_exchange: dims stand in the angle brackets, a tensor in the parentheses: "
-                "ifft_exchange<time>(x)");
-  return {};
-}
-template <index_t First, index_t... More, class... A>
-  requires detail::has_operand<A...>
-constexpr poison ifft_exchange(const A&...) {
-  static_assert(ok<detail::dim_by_number<First, More...>>,
-                "ifft_exchange: dims stand in the angle brackets, a tensor in the parentheses: "
-                "ifft_exchange<time>(x)");
-  return {};
+/// The inverse: along More... first, then real numbers along D from H, divided by the number of
+/// elements of the result along D, More.... [.., H, ..] -> real [.., D, ..], split as H is. D's
+/// extent is given where it is not static, as for irfft. Throws dimesh::error where the extents do
+/// not fit.
+template <Dim H, Dim D, Dim... More, Operand X>
+constexpr auto irfft_exchange(const X& x, D d = {}) {
+  using rule = detail::half_exchange_rule<false, H, D, detail::is_half_of<D, H>, More...>;
+  using fault = detail::fault_of<rule, X>;
+  detail::assert_fft_moves<fault>();
+  detail::assert_half<fault>();
+  if constexpr (!ok<fault> || is_poison<X>) {
+    return poison{};
+  } else {
+    detail::check<rule>("irfft_exchange", x);
+    const index_t n = detail::full_extent<H, D>("irfft_exchange", x, d);
+    return detail::from_half_where_it_lies<H, D>(
+        "irfft_exchange",
+        detail::fft_one_by_one<false>("irfft_exchange", detail::list<More...>{}, x), n);
+  }
 }
 
 }  // namespace dimesh

@@ -4,7 +4,7 @@
 //
 //   x[n/rows]              -> [row, column/rows]     to_columns_rule: one exchange
 //   transformed along row, times exp(-+ 2 pi i row column / N)     twiddled_fft_op
-//   [row, column/rows]     -> [row/rows, column]     columns_whole: an all-to-all
+//   [row, column/rows]     -> [row/rows, column]     made_whole: an all-to-all
 //   transformed along column to [column, row/rows] -> [k/rows]     from_rows_rule: one exchange
 #pragma once
 
@@ -35,18 +35,18 @@ constexpr index_t six_step_rows(index_t n, index_t ranks) {
   return best;
 }
 
-/// Rule of dim D as rows and columns, of which the columns are split as D is.
-template <class D> struct to_columns_rule {
-  using named = list<D, fft_row, fft_column>;
+/// Rule of dim D as rows and columns, of which the columns are split as D is. (Or as other two.)
+template <class D, class Row = fft_row, class Column = fft_column> struct to_columns_rule {
+  using named = list<D, Row, Column>;
   template <class E>
-  using one = std::conditional_t<std::is_same_v<E, D>, list<fft_row, fft_column>, list<E>>;
+  using one = std::conditional_t<std::is_same_v<E, D>, list<Row, Column>, list<E>>;
   template <class Dims> struct dims;
   template <class... E> struct dims<list<E...>> {
     using type = typename concat_impl<list<>, one<E>...>::type;
   };
   static constexpr outcome of(rule_operands x, dim_list out) {
     const unsigned axes = x[0].layout.axes_of(x[0].place_of(&facts_of_dim<D>));
-    const int to = out.place_of(&facts_of_dim<fft_column>);
+    const int to = out.place_of(&facts_of_dim<Column>);
     table t = table_over_dims(x[0].layout, x[0].dims(), out);
     for (int a = 0; a < t.axes; ++a)
       if (axes >> a & 1u)
@@ -114,30 +114,32 @@ template <class T> struct twiddled_fft_op {
   }
 };
 
-/// The axes that split columns, dim `row` + 1, split the rows instead.
-constexpr table rows_split(const tensor_facts& x, table t, int row) {
-  while (t.split_count(row + 1) > 0) t = with_split(t, t.axis_at(row + 1, 0), row, true);
-  t.uneven[row + 1] = false;
+/// The axes that split dim `from` split dim `to` instead.
+constexpr table split_moved(const tensor_facts& x, table t, int from, int to) {
+  while (t.split_count(from) > 0) t = with_split(t, t.axis_at(from, 0), to, true);
+  t.uneven[from] = false;
   return tidied(x, t);
 }
-template <class S, int Row> struct rows_split_table {
-  static constexpr table result = rows_split(spec_facts<S>, S::table, Row);
+template <class S, int From, int To> struct split_moved_table {
+  static constexpr table result = split_moved(spec_facts<S>, S::table, From, To);
 };
-template <int Row, class X> constexpr auto columns_whole(const X& x) {
+/// Dim From whole, one of rows and columns, which are neighbours, and To split.
+template <int From, int To, class X> constexpr auto made_whole(const X& x) {
   if constexpr (is_probe<X>) {
-    return relaid_probe(x, rows_split(*core_of(x).facts, core_of(x).layout(), Row));
+    return relaid_probe(x, split_moved(*core_of(x).facts, core_of(x).layout(), From, To));
   } else {
     using S = spec_of<X>;
-    return relayout<layout_type<typename S::mesh, typename S::dims, rows_split_table<S, Row>>>(x);
+    return relayout<
+        layout_type<typename S::mesh, typename S::dims, split_moved_table<S, From, To>>>(x);
   }
 }
 
 /// Dims in which rows and columns have changed places.
-template <class Dims> struct turned_dims;
-template <class... D> struct turned_dims<list<D...>> {
+template <class Dims, class Row = fft_row> struct turned_dims;
+template <class Row, class... D> struct turned_dims<list<D...>, Row> {
   using type =
-      list<std::conditional_t<std::is_same_v<D, fft_row>, fft_column,
-                              std::conditional_t<std::is_same_v<D, fft_column>, fft_row, D>>...>;
+      list<std::conditional_t<std::is_same_v<D, Row>, fft_column,
+                              std::conditional_t<std::is_same_v<D, fft_column>, Row, D>>...>;
 };
 
 }  // namespace dimesh::detail
