@@ -41,6 +41,15 @@ template <class T, class M, class... D>
 inline constexpr bool is_probe<shaped_tensor<T, layout<M, at_run_time>, D...>> = true;
 template <class V> inline constexpr bool is_probe<tracked_tensor<V>> = is_probe<V>;
 
+/// Ranks have nothing to tell each other about D, as X's type says.
+template <class X, class D> constexpr bool says_whole() {
+  if constexpr (is_probe<X>)
+    return false;
+  else
+    return spec_of<X>::table.axes_of(index_of<D, typename spec_of<X>::dims>) == 0;
+}
+template <class X, class D> inline constexpr bool is_whole_by_type = says_whole<X, D>();
+
 /// Why a shape X is not a tensor with elements.
 template <class X> struct shape_fault {
   using type = no_fault;

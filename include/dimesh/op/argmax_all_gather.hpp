@@ -95,15 +95,6 @@ template <class Fault> constexpr void assert_far_extreme() {
                 "have no order; take real(x) or norm2(x) first");
 }
 
-/// Ranks have nothing to tell each other about D, as X's type says.
-template <class X, class D> constexpr bool says_whole() {
-  if constexpr (is_probe<X>)
-    return false;
-  else
-    return spec_of<X>::table.axes_of(index_of<D, typename spec_of<X>::dims>) == 0;
-}
-template <class X, class D> inline constexpr bool is_whole_by_type = says_whole<X, D>();
-
 template <class D, bool Greatest, class X>
 constexpr auto far_extreme_of(std::string_view call, const X& x) {
   if constexpr (is_storage_only<value_of<X>>) {

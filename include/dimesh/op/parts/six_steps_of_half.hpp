@@ -140,19 +140,12 @@ constexpr auto six_steps_from_half(std::string_view call, const X& x, index_t n,
 constexpr unsigned split_among(const tensor_core& x, int d) {
   return talking(x.layout().axes_of(d), x.sizes());
 }
-/// Does the type of x say that dim d is whole?
-template <class X, int d> constexpr bool is_whole_by_type() {
-  if constexpr (is_probe<X>)
-    return false;
-  else
-    return spec_of<X>::table.split_count(d) == 0;
-}
 /// From n real numbers along D, split or not, to H.
 template <class D, class H, class X>
 constexpr auto to_half_where_it_lies(std::string_view call, const X& x) {
   constexpr int d = index_of<D, typename spec_of<X>::dims>;
   const auto here = [&] { return to_half<half_here_rule<D, H>, D, H>(call, x, 0); };
-  if constexpr (is_whole_by_type<X, d>()) {
+  if constexpr (is_whole_by_type<X, D>) {
     return here();
   } else {
     const unsigned over = split_among(core_of(x), d);
@@ -169,7 +162,7 @@ constexpr auto from_half_where_it_lies(std::string_view call, const X& x, index_
   const auto here = [&] {
     return from_half<half_here_rule<H, D>, H, D>(call, x, 0, n, 1 / static_cast<double>(n));
   };
-  if constexpr (is_whole_by_type<X, d>()) {
+  if constexpr (is_whole_by_type<X, H>) {
     return here();
   } else {
     const unsigned over = split_among(core_of(x), d);
