@@ -58,6 +58,13 @@ def silent(compiler: str) -> list[str]:
     return ["-fno-diagnostics-color" if "clang" in compiler else "-fdiagnostics-color=never"]
 
 
+def plugin_headers(compiler: str) -> pathlib.Path | None:
+    """Where g++ has the headers for plugins, if they are installed."""
+    where = subprocess.run([compiler, "-print-file-name=plugin"], capture_output=True, text=True).stdout.strip()
+    headers = pathlib.Path(where) / "include"
+    return headers if (headers / "gcc-plugin.h").is_file() else None
+
+
 def command_of(compiler: str, flags: list[str], precompiled: pathlib.Path | None, mistake: bool) -> list[str]:
     """How a file is compiled."""
     command = [compiler, "-std=c++20", "-fsyntax-only"]

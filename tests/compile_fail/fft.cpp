@@ -68,7 +68,7 @@ auto f(const samples& x) {
 #endif
 
 // mistake: dim_already_in_tensor__rfft
-// expect: rfft, irfft: the tensor has the new dim already; choose another for the result
+// expect: rfft, irfft (.._all_to_all, .._exchange): the tensor has the new dim already; choose another for the result
 #ifdef COMPILE_FAIL
 auto f(const spectrum& x) { return dm::irfft<half, batch>(x); }
 #else
@@ -76,7 +76,7 @@ auto f(const spectrum& x) { return dm::irfft<half, hidden>(x); }
 #endif
 
 // mistake: extents_differ__rfft
-// expect: rfft, irfft: of N real numbers the half transform has N / 2 + 1; give one of the dims another extent
+// expect: rfft, irfft (.._all_to_all, .._exchange): of N real numbers the half transform has N / 2 + 1; give one of the dims another extent
 // expect: extents_differ<half, point>
 #ifdef COMPILE_FAIL
 auto f(const spectrum& x) { return dm::irfft<half, point>(x); }
@@ -118,7 +118,7 @@ auto f(const alone& x) { return dm::ifft_exchange<batch>(x); }
 #endif
 
 // mistake: dim_already_in_tensor__rfft_exchange
-// expect: rfft, irfft: the tensor has the new dim already; choose another for the result
+// expect: rfft, irfft (.._all_to_all, .._exchange): the tensor has the new dim already; choose another for the result
 // expect: dim_already_in_tensor<batch>
 #ifdef COMPILE_FAIL
 auto f(const samples& x) { return dm::rfft_exchange<hidden, batch>(x); }
@@ -127,7 +127,7 @@ auto f(const samples& x) { return dm::rfft_exchange<hidden, half>(x); }
 #endif
 
 // mistake: extents_differ__irfft_exchange
-// expect: rfft, irfft: of N real numbers the half transform has N / 2 + 1; give one of the dims another extent
+// expect: rfft, irfft (.._all_to_all, .._exchange): of N real numbers the half transform has N / 2 + 1; give one of the dims another extent
 // expect: extents_differ<half, point>
 #ifdef COMPILE_FAIL
 auto f(const spectrum& x) { return dm::irfft_exchange<half, point>(x); }

@@ -7,7 +7,7 @@ with --alone all. A copy refuses and says what a g++ of its own would, because
 - the headers are those that the cases include, precompiled; with more than a case itself includes, as in
   run.py;
 - most share the names of names.hpp: those have a compiler that has read these, too, and has instantiated what
-  many need (warm.hpp), all of it right;
+  many need (warm.hpp). All of that is right, and warned of in nothing: it is compiled by itself first;
 - what waits to be instantiated when a file ends is instantiated before the copy ends. What g++ looks for
   after that (functions that nobody defines, say) it would warn of in a twin that run.py --alone compiles;
 - where the process that reads the headers says anything, it vouches for nothing.
@@ -30,15 +30,15 @@ import includes
 import verdicts
 
 PLUGIN = cases.HERE / "plugin" / "fork_server.cpp"
+WARM = cases.HERE / "warm.hpp"
 SHARING = re.compile(r'^#include "(?:names|deep|mistakes)\.hpp"$', re.M)
 OWN_HEADERS = re.compile(r'^#include [<"]dimesh/.*$', re.M)
 
 
 def plugin_of(compiler: str, folder: pathlib.Path) -> pathlib.Path | None:
     """The compiled plugin; none where its headers are not there, or are another version's."""
-    where = subprocess.run([compiler, "-print-file-name=plugin"], capture_output=True, text=True).stdout.strip()
-    plugin, headers = folder / "fork_server.so", pathlib.Path(where) / "include"
-    if not (headers / "gcc-plugin.h").is_file():
+    plugin, headers = folder / "fork_server.so", cases.plugin_headers(compiler)
+    if headers is None:
         return None
     done = subprocess.run([compiler, "-std=c++17", "-shared", "-fPIC", "-fno-rtti", "-w", f"-I{headers}",
                            "-o", str(plugin), str(PLUGIN)])
@@ -83,6 +83,14 @@ class Server:
         self.process.wait()
 
 
+def said_of_warm(compiler: str, flags: list[str], precompiled: pathlib.Path) -> list[str]:
+    """What twins would be warned of, were it not instantiated before they are read."""
+    with tempfile.NamedTemporaryFile("w", suffix=".cpp") as file:
+        file.write(f'#include <{includes.UMBRELLA}>\n#include "{WARM}"\n')
+        file.flush()
+        return cases.run_compiler(compiler, flags, precompiled / "all", False, file.name)[1]
+
+
 def groups_of(served: list[cases.Case], precompiled: pathlib.Path) -> dict[pathlib.Path, list[cases.Case]]:
     """The cases by what is precompiled for them."""
     groups = collections.defaultdict(list)
@@ -104,6 +112,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         plugin = plugin_of(compiler, folder)
+        if plugin and (precompiled / "warm").is_dir() and (said := said_of_warm(compiler, flags, precompiled)):
+            print("\n".join([f"{WARM} is to be right:", *said]))
+            return 1
         groups = groups_of(served, precompiled).items() if plugin else ()
         for (headers, group), mistake in itertools.product(groups, (False, True)):
             with Server(compiler, flags, headers, plugin, mistake, folder) as server:

@@ -313,3 +313,28 @@ auto f(const gru_weights& p, const state& h, const series& x) {
   return nn::gru<step, hidden, from>(m, p, h, x);
 #endif
 }
+
+// mistake: not_the_same_kind__lstm_braces
+// Braces hold one type: here one of the two is whole.
+// expect: lstm: h and the cell in braces are of two types; begin with those that a step leaves, both under the model's layout, or with std::tuple{h, cell}
+// expect: not_the_same_kind<
+#ifdef COMPILE_FAIL
+using cell = dm::tensor<float, whole, batch, hidden>;
+#else
+using cell = state;
+#endif
+auto f(const lstm_weights& p, const state& h, const cell& c, const series& x) {
+  const auto [last, all] = nn::lstm<step, hidden, from>(m, p, {h, c}, x);
+  return dm::sum(all);
+}
+
+// mistake: dim_not_in_tensor__lstm_braces
+// Of what an error has been said of, braces say nothing more.
+// expect: dim_not_in_tensor<other>
+auto f(const lstm_weights& p, const state& h, const state& c, const series& x) {
+#ifdef COMPILE_FAIL
+  return nn::lstm<step, hidden, from>(m, p, {dm::sum<other>(h), c}, x);
+#else
+  return nn::lstm<step, hidden, from>(m, p, {h + c, c}, x);
+#endif
+}

@@ -96,7 +96,7 @@ def precompile(compiler: str, flags: list[str], folder: pathlib.Path) -> int:
     fork_server.py that with what most share into folder/warm, unless that is done and nothing has changed."""
     headers = {"plain": [includes.UMBRELLA],
                "all": includes.all_of([file.read_text() for file in sorted(cases.HERE.glob("*.cpp"))])}
-    if "clang" not in compiler:
+    if "clang" not in compiler and cases.plugin_headers(compiler):
         headers["warm"] = [*headers["all"], str(cases.HERE / "warm.hpp")]
     digest = hashlib.sha256("\n".join([compiler, *flags, *headers["all"]]).encode())
     for file in [cases.HERE / "run.py", cases.HERE / "includes.py", *sorted(cases.HERE.glob("*.hpp")),

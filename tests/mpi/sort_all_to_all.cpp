@@ -24,7 +24,7 @@ namespace dm = dimesh;
 namespace dd = dimesh::detail;
 
 struct three : dm::dim<3> {};
-constexpr auto up = dm::order::ascending, down = dm::order::descending;
+constexpr auto down = dm::order::descending;
 
 /// The places of a line in order, NaN the greatest.
 std::vector<index_t> order_of(const std::vector<double>& line, bool descending) {

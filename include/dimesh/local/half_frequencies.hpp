@@ -4,7 +4,7 @@
 // have: what is not among them is the conjugate of frequency N - k, which is.
 //
 //   half_frequencies l{1, 1, 9, 1, 0, 16, 64, 8};   // 0 .. 8 of 64, in 8 rows
-//   conjugate_mirrored(l, 1.0, 2.0, x, y)      // y[k] = conj(x[k]) for k = 5, 6, 7; 1 < k: times 2
+//   conjugate_mirrored(l, 1.0, 2.0, x, y)      // y[k] = conj(x[k]) for k = 5, 6, 7; 0 < k: times 2
 #pragma once
 
 #include <complex>

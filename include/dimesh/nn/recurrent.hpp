@@ -8,7 +8,7 @@
 //   struct from : dm::dim<64> {};       // the hidden dim, as the step before it is read
 //   nn::lstm_parameters<L, float, pixel, hidden, from> p;
 //   auto [last, h] = nn::lstm<time, hidden, from>(m, p, {start, start}, x[batch, time, pixel])
-//     -> last.h, last.c [batch, hidden]; h [time, batch, hidden]
+//     -> last, a tuple of h and cell [batch, hidden]; h [time, batch, hidden]
 //   auto [last, h] = nn::gru<time, hidden, from>(m, p, start, x)
 #pragma once
 
@@ -102,9 +102,12 @@ template <class Hidden, class From, class M> struct gru_step {
 }  // namespace detail
 
 /// h and cell along Time, from `start`, a tuple of both. Shapes: x [.., Time, In]; h and cell
-/// [.., Hidden] under the model's layout; result: the last of both, and h [Time, .., Hidden].
-template <Dim Time, Dim Hidden, Dim From, Layout C, class M, detail::Cell P, Operand H, Operand K,
-          Operand X>
+/// [.., Hidden], the dims in the inputs' order; result: the last of both, and h [Time, .., Hidden].
+/// Errors: h or cell lacks a dim of the inputs or has another order; is not under the model's
+/// layout, as a step leaves it; has other elements. The layout splits the gates, or two dims over
+/// one axis that meet in a step's product. As recur: no steps, or not as many on each rank.
+template <Dim Time, Dim Hidden, Dim From, Layout C, class M, detail::RecurrentParameters P,
+          Operand H, Operand K, Operand X>
 constexpr auto lstm(const model<C, M>& m, const P& p, const std::tuple<H, K>& start, const X& x,
                     const recur_options& how = {}) {
   using names = typename detail::names_fault<lstm_gate, Hidden, From, P, H, K>::type;
@@ -139,15 +142,17 @@ constexpr auto lstm(const model<C, M>& m, const P& p, const std::tuple<H, K>& st
       return recur<Time>(how, detail::lstm_step<Hidden, From, model<C, M>>{m}, p, start, z);
   }
 }
-/// The same from {h, cell}.
-template <Dim Time, Dim Hidden, Dim From, Layout C, class M, detail::Cell P, Operand H, Operand X>
+/// The same from {h, cell}, of one type.
+template <Dim Time, Dim Hidden, Dim From, Layout C, class M, detail::RecurrentParameters P,
+          Operand H, Operand X>
 constexpr auto lstm(const model<C, M>& m, const P& p, const H (&start)[2], const X& x,
                     const recur_options& how = {}) {
   return nn::lstm<Time, Hidden, From>(m, p, lstm_carry<H>{start[0], start[1]}, x, how);
 }
 
 /// The same of a GRU, which remembers h alone.
-template <Dim Time, Dim Hidden, Dim From, Layout C, class M, detail::Cell P, Operand H, Operand X>
+template <Dim Time, Dim Hidden, Dim From, Layout C, class M, detail::RecurrentParameters P,
+          Operand H, Operand X>
 constexpr auto gru(const model<C, M>& m, const P& p, const H& start, const X& x,
                    const recur_options& how = {}) {
   constexpr bool swapped =
@@ -222,6 +227,11 @@ constexpr std::tuple<poison, poison> gru(const M&, const P&, const S&, const X&,
   return {};
 }
 // The same of what stands in braces.
+template <class... Named, class M, class P, class X>
+constexpr std::tuple<poison, poison> lstm(const M&, const P&, const detail::two_unlike&, const X&,
+                                          const recur_options& = {}) {
+  return {};
+}
 template <class... Named, class M, class P, Operand S, class H>
 constexpr auto lstm(const M& m, const P& p, const S& s, const H (&x)[2],
                     const recur_options& how = {}) {

@@ -27,7 +27,7 @@ using lacking_fault =
 template <class P> using state_of = std::remove_cvref_t<decltype(std::declval<const P&>().state)>;
 /// What a call names beside dims that its parameters, or the first tensors, do not have.
 template <class Gate, class Hidden, class From, class P, class... H> struct names_fault {
-  using state = std::remove_cvref_t<decltype(std::declval<const P&>().state)>;
+  using state = state_of<P>;
   using type =
       typename dimesh::detail::first_of<lacking_fault<Gate, state>, lacking_fault<Hidden, state>,
                                         lacking_fault<From, state>,
@@ -93,15 +93,27 @@ struct product_of_step<C, Hidden, P, H> {
   using type = no_fault;
 };
 
-/// A cell's parameters.
-template <class P> concept Cell = requires(const P& p) { p.in, p.state, p.bias, p.state_bias; };
+template <class P>
+concept RecurrentParameters = requires(const P& p) { p.in, p.state, p.bias, p.state_bias; };
 template <class S> inline constexpr bool is_pair = false;
 template <Operand H, Operand K> inline constexpr bool is_pair<std::tuple<H, K>> = true;
 
 /// The three dims, the model and the parameters of a call are what a cell takes.
 template <class M, class P, class... Named>
 inline constexpr bool begins_cell =
-    sizeof...(Named) == 3 && (Dim<Named> && ...) && is_model<M> && Cell<P>;
+    sizeof...(Named) == 3 && (Dim<Named> && ...) && is_model<M> && RecurrentParameters<P>;
+/// What stands in braces, where it is not an array of one type.
+struct two_unlike {
+  template <Operand H, Operand K>
+    requires(!std::is_same_v<H, K>)
+  constexpr two_unlike(const H&, const K&) {  // NOLINT: braces convert
+    using fault =
+        std::conditional_t<is_poison<H> || is_poison<K>, no_fault, not_the_same_kind<H, K>>;
+    static_assert(ok<fault>,
+                  "lstm: h and the cell in braces are of two types; begin with those that a step "
+                  "leaves, both under the model's layout, or with std::tuple{h, cell}");
+  }
+};
 template <bool Fits, class Fault> using fault_if = std::conditional_t<Fits, Fault, no_fault>;
 
 }  // namespace dimesh::nn::detail

@@ -121,10 +121,11 @@ template <class Fault> constexpr void assert_fft() {
 }
 template <class Fault> constexpr void assert_half() {
   static_assert(ok<only<Fault, dim_already_in_tensor>>,
-                "rfft, irfft: the tensor has the new dim already; choose another for the result");
+                "rfft, irfft (.._all_to_all, .._exchange): the tensor has the new dim already; "
+                "choose another for the result");
   static_assert(ok<only<Fault, extents_differ>>,
-                "rfft, irfft: of N real numbers the half transform has N / 2 + 1; give one of the "
-                "dims another extent");
+                "rfft, irfft (.._all_to_all, .._exchange): of N real numbers the half transform "
+                "has N / 2 + 1; give one of the dims another extent");
 }
 
 }  // namespace detail

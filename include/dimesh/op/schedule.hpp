@@ -31,9 +31,8 @@ template <class D, class A> struct reduce_scatter {
 };
 /// The blocks of the smaller operand that A cuts go from neighbour to neighbour along A; the next
 /// one travels while the product with this one is computed. Memory: two blocks, of the gradient
-/// three. Which is smaller,
-/// and so what the result is split over, types say: an extent that only the run knows counts 64,
-/// and of equals the second travels.
+/// three. Which is smaller, and so what the result is split over, types say: an extent that only
+/// the run knows counts 64, and of equals the second travels.
 template <class A> struct ring {
   using axes = detail::list<A>;
   static constexpr index_t depth = 0;
@@ -65,12 +64,11 @@ struct summa {
 
 /// Whatever brings the result under layout L with the fewest bytes received; an operand that holds
 /// addends is summed before the product, or the result is. Without L, its dims keep the splits that
-/// they have in the operands, the first one's first. Memory: the bytes of
-/// operands that a rank may gather at once (0: any); beyond it a ring or panels, whose gradients
-/// gather nothing either. Where neither is
-/// possible it does not compile, and says what the smallest gather needs. The compiler chooses;
-/// where an extent or an axis is known at run time only, the run does, on all ranks alike, and
-/// throws dimesh::error where nothing fits.
+/// they have in the operands, the first one's first. Memory: the bytes of operands that a rank may
+/// gather at once (0: any); beyond it a ring or panels, whose gradients gather nothing either.
+/// Where neither is possible it does not compile, and says what the smallest gather needs. The
+/// compiler chooses; where an extent or an axis is known at run time only, the run does, on all
+/// ranks alike, and throws dimesh::error where nothing fits.
 template <class L = void, index_t Memory = 0> struct best {
   using axes = detail::list<>;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What goes by when blocks are contracted while others travel? Panels: parts of one dim of both
 // operands. Who has which, where its elements lie, and the product with those that are there. Also
-// the layouts between operands and results, which the transpose needs.
+// the layouts under which the operands meet.
 //
 //   panel_source(x, facts, 0).owner(17, end)   -> who has element 17 of the dim, and up to where
 #pragma once
@@ -124,6 +124,15 @@ constexpr index_t depth_of_panels(const panel_source* s, const panels_facts& f,
     (panels(0, middle) >= most ? enough : few) = middle;
   }
   return enough;
+}
+
+/// f(begin, end, owners) for every panel of the rank's share of the dim that goes by.
+template <class F>
+constexpr void for_each_panel_of(const panel_source* s, const panels_facts& facts,
+                                 const index_t* sizes, index_t depth, const F& f) {
+  const box part = s[0].where.own(facts.part[0]->layout);
+  const index_t begin = part.begin[s[0].place], end = begin + part.length[s[0].place];
+  for_each_panel(s, begin, end, depth_of_panels(s, facts, sizes, depth), f);
 }
 
 /// Elements of a tensor, from those on whose place along the dim that goes by is `begin`.

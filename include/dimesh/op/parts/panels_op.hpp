@@ -43,11 +43,8 @@ template <class T> struct panels_op {
   }
   constexpr void transpose(const auto& to) const {
     for (const int k : {0, 1})
-      if (to.wants(k)) {
-        tensor_core other = to.x(1 - k);
-        if constexpr (is_complex<T>) other = to.made(other.facts, conj_op<T>{}, other);
-        to.give(k, panels_pull_op<T>{facts, depth, k}, to.ybar, other);
-      }
+      if (to.wants(k))
+        to.give(k, panels_pull_op<T>{facts, depth, k}, to.ybar, conjugated<T>(to, 1 - k));
   }
   void fill(results y, operands x) const {
     const panel_source s[2] = {{x[0], facts, 0}, {x[1], facts, 1}};

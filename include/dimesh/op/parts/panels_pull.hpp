@@ -2,7 +2,8 @@
 // How do cotangents come of a product whose operands went by in blocks or panels? The same way: the
 // other operand goes by again, or the cotangent's addends go to who has the block that they are of,
 // one panel or block at a time (van de Geijn and Watts 1997, section 3). So a gradient needs no
-// operand whole: its scratch is three blocks, or six panels.
+// operand whole: its scratch is three blocks, or six panels; of complex numbers the other operand's
+// block once more, conjugated.
 //
 //   panels_pull_op<float>{facts, 256, 0}(ybar, y)   -> the cotangent of x, of panels_op{facts, 256}
 #pragma once
@@ -15,13 +16,12 @@ namespace dimesh::detail {
 
 template <class T> struct panels_op;
 
-/// f(begin, end, owners) for every panel of the rank's share of the dim that goes by.
-template <class F>
-constexpr void for_each_panel_of(const panel_source* s, const panels_facts& facts,
-                                 const index_t* sizes, index_t depth, const F& f) {
-  const box part = s[0].where.own(facts.part[0]->layout);
-  const index_t begin = part.begin[s[0].place], end = begin + part.length[s[0].place];
-  for_each_panel(s, begin, end, depth_of_panels(s, facts, sizes, depth), f);
+/// Operand k of a product of elements T; where they are complex, its conjugate.
+template <class T> constexpr tensor_core conjugated(const auto& to, int k) {
+  if constexpr (is_complex<T>)
+    return to.made(to.x(k).facts, conj_op<T>{}, to.x(k));
+  else
+    return to.x(k);
 }
 
 /// Elements T; facts and depth of the product. K: the operand whose cotangent it is. From the
@@ -43,8 +43,9 @@ template <class T> struct panels_pull_op {
       length = other.where.own(facts.whole[1 - k]->layout).length[other.place];
     } else {
       for_each_part(from.of, x[1].sizes(), [&](index_t begin, index_t end, const index_t* owner) {
+        if (alone && owner[k] != mine.me) return;
         cost_of_panel(t, other, owner[1 - k], end - begin);
-        if (!alone || owner[k] == mine.me) length += end - begin;
+        length += end - begin;
         const index_t n = mine.slice(end - begin) * mine.element;
         if (!alone && n > 0) t.collective(event_kind::reduce, mine.over, n, n);
       });
@@ -65,17 +66,12 @@ template <class T> struct panels_pull_op {
     return (o == 0 && (wanted & 2u)) || (o == 1 && (wanted & 1u));
   }
   constexpr void transpose(const auto& to) const {
-    const auto conjugate = [&to](int o) {
-      tensor_core x = to.x(o);
-      if constexpr (is_complex<T>) x = to.made(x.facts, conj_op<T>{}, x);
-      return x;
-    };
     if (to.wants(0)) {
-      const tensor_core other = conjugate(1);
+      const tensor_core other = conjugated<T>(to, 1);
       const tensor_core* const both[] = {&to.ybar, &other};
       to.give(0, panels_op<T>{facts, depth}, *both[k], *both[1 - k]);
     }
-    if (to.wants(1)) to.give(1, panels_pull_op{facts, depth, 1 - k}, conjugate(0), to.ybar);
+    if (to.wants(1)) to.give(1, panels_pull_op{facts, depth, 1 - k}, conjugated<T>(to, 0), to.ybar);
   }
   void fill(results g, operands x) const {
     const sources from(*this, g[0], x[1]);
@@ -145,16 +141,14 @@ template <class T> struct panels_pull_op {
     const bool alone = own_only(mine, x[0]);
     const auto finish = [&](part& p) {
       p.coming.wait("contract");
-      if (alone) {
-        if (p.owner == mine.me)
-          multiply(g, slab_of(g, mine.place), x, p.other, p.begin, p.end, false);
-        return;
-      }
+      const slab in_place = slab_of(g, mine.place);
+      if (alone) return multiply(g, in_place, x, p.other, p.begin, p.end, false);
       const box block = part_in_panel(mine, p.begin, p.end);
       const auto bytes = static_cast<std::size_t>(block.size()) * sizeof(T);
       p.addend = storage::acquire(bytes);
-      p.sum = p.owner == mine.me ? storage::acquire(bytes) : storage();
+      if (p.owner == mine.me) p.sum = storage::acquire(bytes);
       multiply(g, slab_of(block, p.addend.data(), mine.place), x, p.other, p.begin, p.end, false);
+      p.room = storage();
       p.going.keep(p.addend), p.going.keep(p.sum);
       collective::reduce(g.grid->along(mine.over), static_cast<const T*>(p.addend.data()),
                          static_cast<T*>(p.sum.data()), block.size(), static_cast<int>(p.owner),
@@ -168,18 +162,22 @@ template <class T> struct panels_pull_op {
                       g.data<T>() + offset_in(own, block), strides(own).data());
       p.room = p.addend = p.sum = storage();  // before more is taken
     };
-    part ahead[2];
+    part ahead[3];  // one that comes, one that is multiplied, one whose sum is made
     int count = 0;
+    const auto go_on = [&] {
+      if (count > 0) finish(ahead[(count - 1) % 3]);
+      if (count > 1) settle(ahead[(count - 2) % 3]);
+    };
     for_each_part(s, x[1].sizes(), [&](index_t from, index_t to, const index_t* owner) {
-      part& p = ahead[count % 2];
-      if (count > 1) settle(p);
+      if (alone && owner[k] != mine.me) return;
+      part& p = ahead[count % 3];
       p.begin = from, p.end = to, p.owner = owner[k];
       p.other = start_panel<T>(x[1], other, owner[1 - k], from, to, p.room, p.coming);
-      if (count > 0) finish(ahead[(count - 1) % 2]);
+      go_on();
       ++count;
     });
-    if (count > 0) finish(ahead[(count - 1) % 2]);
-    for (part& p : ahead) settle(p);
+    go_on();
+    if (count > 0) settle(ahead[(count - 1) % 3]);
   }
 };
 
