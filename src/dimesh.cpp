@@ -8,5 +8,3 @@
 #include <dimesh/op/attention.hpp>
 #include <dimesh/op/persistent.hpp>
 #include <dimesh/op/rotary.hpp>
-#include <dimesh/show/svg.hpp>
-#include <dimesh/show/timeline_svg.hpp>

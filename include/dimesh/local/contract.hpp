@@ -16,6 +16,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/kernel_range.hpp"
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/contract_plain.hpp"
@@ -178,6 +179,8 @@ void host_contract(const contraction& given, const T* a, const T* b, T* c, bool 
     own_product(x, pa, pb, pc, sum);
   });
 }
+DIMESH_KERNEL(void host_contract<float>(const contraction&, const float*, const float*, float*,
+                                        bool));
 
 }  // namespace detail
 
