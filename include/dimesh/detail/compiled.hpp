@@ -4,8 +4,6 @@
 //
 //   DIMESH_OUTLINE void run(...) { ... }      a function of the core; may be constexpr
 //   DIMESH_INSTANCE(einsum_op<float>, 0);     an operation, bound: its kernels and transpose, too
-//   DIMESH_KERNEL(void f<float>(...));        a kernel that functions of the core call: it stands
-//                                             beside those of operations, compiled as they are
 //
 // A plain function is declared, and its body stands in `#if DIMESH_COMPILED != 1 ... #endif`: where
 // the library has it, it is not even read, and nothing that it uses is instantiated. What users
@@ -20,7 +18,6 @@
 #ifndef DIMESH_COMPILED
 #define DIMESH_OUTLINE [[gnu::noinline]]
 #define DIMESH_INSTANCE(...)
-#define DIMESH_KERNEL(...)
 #elif DIMESH_COMPILED == 2
 #define DIMESH_OUTLINE [[gnu::noinline, gnu::used]]
 #else
@@ -34,10 +31,8 @@
 
 #ifdef DIMESH_INSTANCES
 #define DIMESH_INSTANCE(...) template struct bound<__VA_ARGS__>
-#define DIMESH_KERNEL(...) template __VA_ARGS__
 #elif defined(DIMESH_COMPILED)
 #define DIMESH_INSTANCE(...) extern template struct bound<__VA_ARGS__>
-#define DIMESH_KERNEL(...) extern template __VA_ARGS__
 #endif
 
 #ifdef DIMESH_COMPILED

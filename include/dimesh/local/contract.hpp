@@ -16,7 +16,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/kernel_range.hpp"
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/contract_plain.hpp"
@@ -179,8 +178,13 @@ void host_contract(const contraction& given, const T* a, const T* b, T* c, bool 
     own_product(x, pa, pb, pc, sum);
   });
 }
-DIMESH_KERNEL(void host_contract<float>(const contraction&, const float*, const float*, float*,
-                                        bool));
+// Functions of the core call it for bfloat16; it stands beside operations, compiled as they are.
+#if defined(DIMESH_INSTANCES)
+template void host_contract<float>(const contraction&, const float*, const float*, float*, bool);
+#elif defined(DIMESH_COMPILED)
+extern template void host_contract<float>(const contraction&, const float*, const float*, float*,
+                                          bool);
+#endif
 
 }  // namespace detail
 
